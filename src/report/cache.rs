@@ -34,7 +34,7 @@ const ORDER: &str = "The cause is the first that the log shows, in this order: t
 const UNDECIDABLE: &str = "A read that falls back to the session's start comes from a change at the head of the prompt or from a loss at the provider: no log shows which.";
 
 const IMPLICIT: &str = "Implicit caches promise no hit and have no sharp lifetime. Where more than half of their breaks, and 10 at the least, read one and the same size \
-                        of at most half of what was expected, that is no chance: it is what every session begins with.";
+                        of at most half of what was expected, chance alone hardly explains it.";
 
 /// The report on the recorded cache.
 pub fn cache(corpus: &Corpus, found: &CacheReads, by: BreaksBy, parts: Parts) -> Report {
@@ -112,7 +112,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
     let (implicit, cost) = of(&|cause| cause == Cause::Implicit);
     match same_read(found, implicit) {
         Some((read, breaks)) => lines.push(format!(
-            "Implicit caches: {} of {} ({cost} for all) read the same {} tokens, as if only the start of the prompt were known. That is no chance: requests \
+            "Implicit caches: {} of {} ({cost} for all) read the same {} tokens, as if only the start of the prompt were known. That is hardly chance: requests \
              of one session may reach different accounts or machines, as through a relay or without a `prompt_cache_key`. No log shows which.",
             grouped(breaks),
             counted(implicit, "break"),
