@@ -84,11 +84,12 @@ pub fn unused(facts: &CorpusFacts) -> Option<String> {
 fn sums(facts: &CorpusFacts) -> String {
     let sums = facts.losses.iter().filter_map(|loss| Some((loss.count, loss.sum_in_dollars()?)));
     let (count, dollars) = sums.fold((0, 0.0), |(all, sum), (count, more)| (all + count, sum + more));
-    match count {
-        0 => String::new(),
-        _ if dollars > 0.0 => format!(", {count} of them sums of whole sessions (${dollars:.2} by the logs' own word)"),
-        _ => format!(", {count} of them sums of whole sessions"),
-    }
+    let what = match count {
+        0 => return String::new(),
+        1 => "1 of them the sum of a whole session".to_owned(),
+        _ => format!("{} of them sums of whole sessions", grouped(count)),
+    };
+    if dollars > 0.0 { format!(", {what} (${dollars:.2} recorded)") } else { format!(", {what}") }
 }
 
 /// The name of a file without its folders.

@@ -84,7 +84,7 @@ fn the_cost_that_sessions_name_is_counted_once() {
     let lost: Vec<_> = lost.iter().filter(|loss| loss.reason.starts_with("cost")).map(|loss| (loss.reason.as_str(), loss.count)).collect();
     assert_eq!(lost, [("cost of the whole session alone ($1.75 in one file)", 2)]);
     let screen = ctxsim(&["cost", path.to_str().unwrap()]).run().stdout();
-    assert!(screen.contains("2 of them sums of whole sessions ($1.75 by the logs'"), "{screen}");
+    assert!(screen.contains("2 of them sums of whole sessions ($1.75 recorded)"), "{screen}");
 }
 
 /// Before summaries came, a session kept the sum of all its calls.
