@@ -443,6 +443,6 @@ impl Trace {
 
     /// The largest recorded prompt of a replayed call.
     pub fn largest_prompt(&self) -> u64 {
-        self.calls.iter().filter_map(|call| call.usage.get()).map(|usage| usage.prompt).max().unwrap_or(0)
+        self.calls.iter().filter_map(CallRow::own_usage).map(|usage| usage.prompt).max().unwrap_or(0)
     }
 }

@@ -6,6 +6,7 @@ use crate::format::{counts_cache, counts_cache_in_part};
 use crate::list::Gather;
 use crate::sim::Whole;
 use crate::trace::{Outputs, SentPrompts, Trace, WholePrompt};
+use crate::transcript::{Trust, Usage};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -126,9 +127,11 @@ fn sent(trace: &Trace, imposed: &[WholePrompt]) -> SentPrompts {
     sent
 }
 
-fn count(facts: &mut CorpusFacts, usage: &crate::transcript::Usage) {
+fn count(facts: &mut CorpusFacts, usage: &Usage) {
     facts.calls_with_usage += 1;
     *facts.usage_by_trust.entry(usage.trust).or_default() += 1;
     facts.recorded_prompt_tokens += usage.prompt;
-    facts.max_prompt_tokens = facts.max_prompt_tokens.max(usage.prompt);
+    if usage.trust != Trust::Shared {
+        facts.max_prompt_tokens = facts.max_prompt_tokens.max(usage.prompt);
+    }
 }

@@ -119,6 +119,11 @@ impl CorpusFacts {
     pub fn anchored(&self) -> Option<f64> {
         self.has_context_tokens.then(|| self.anchored_millionths as f64 / 1e6)
     }
+
+    /// Calls whose usage is a share of a sum that the log has of many.
+    pub fn shared_calls(&self) -> u64 {
+        self.usage_by_trust.get(&Trust::Shared).copied().unwrap_or(0)
+    }
 }
 
 /// Measured sessions and what is known of where they came from.

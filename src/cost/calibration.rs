@@ -90,7 +90,8 @@ impl Calibration {
             let Some(usage) = step.usage.or_else(|| estimate(step.call)) else { continue };
             let measured = Measured::new(&usage, step.answer.ageless.read);
             if let (Some(call), Some(session)) = (calibration.calls.get_mut(step.place), calibration.session.as_mut()) {
-                *call = Some(measured);
+                // A share of a sum says nothing of its call: all together do.
+                *call = Some(measured).filter(|_| usage.trust != Trust::Shared);
                 *session += measured;
             }
         }

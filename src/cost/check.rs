@@ -8,8 +8,8 @@ use super::session::Session;
 use super::tariff::Tariff;
 use crate::list::{Coming, Rows};
 use crate::trace::{CallRow, Trace, WholePrompt};
-use crate::transcript::Usage;
-use crate::units::{add_fields, signed};
+use crate::transcript::{Trust, Usage};
+use crate::units::{add_fields, adds, signed};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -19,7 +19,22 @@ pub const BLOCK: u64 = 1_024;
 /// One part in so many of a bill may be estimated without a word.
 const FEW: u64 = 33;
 
-/// Recorded beside modelled, summed over calls with recorded usage.
+/// Calls whose log has a sum of many of them: no single one can be held against the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedCalls {
+    /// How many they are.
+    pub calls: u64,
+    /// The part of them whose model has no price.
+    pub unpriced_calls: u64,
+    /// The sums at list prices.
+    pub recorded: Bill,
+    /// The same prompts as the model of the cache splits them.
+    pub modelled: Bill,
+}
+
+adds!(SharedCalls += SharedCalls: calls, unpriced_calls, recorded, modelled);
+
+/// Recorded beside modelled, summed over calls with recorded usage of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Check {
     /// Calls with usage that the provider reported.
@@ -37,6 +52,8 @@ pub struct Check {
     pub unrecorded_calls: u64,
     /// The part of them whose model has no price.
     pub unrecorded_unpriced_calls: u64,
+    /// Calls whose log has a sum of many: in no other figure but this.
+    pub shared: SharedCalls,
     /// The recorded prompts with each call's own factor.
     pub calibrated: Bill,
     /// The recorded prompts with factors that the call had no part in: those of every second call of its session, itself not among them.
@@ -78,7 +95,7 @@ pub struct Check {
 impl AddAssign<&Check> for Check {
     fn add_assign(&mut self, other: &Check) {
         add_fields!(self += other:
-            calls, recorded, estimated_output, modelled, unrecorded, unrecorded_calls, unrecorded_unpriced_calls, calibrated, held_out,
+            calls, recorded, estimated_output, modelled, shared, unrecorded, unrecorded_calls, unrecorded_unpriced_calls, calibrated, held_out,
             modelled_off_nano_usd, held_out_off_nano_usd, cache_calls, reads, reads_within, logged_calls, logged_unpriced_calls, logged_nano_usd,
             logged_list_nano_usd, logged_modelled_nano_usd, unpriced_calls, side_calls, side_prompt_tokens, side_logged_calls, side_logged_nano_usd);
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
@@ -131,7 +148,7 @@ impl OwnError {
                 CacheKind::None | CacheKind::Perfect => return None,
             };
             sum.recorded_nano_usd += check.recorded.nano_usd();
-            sum.unrecorded_nano_usd += check.unrecorded.nano_usd();
+            sum.unrecorded_nano_usd += check.unrecorded.nano_usd() + check.shared.recorded.nano_usd();
         }
         (sum.recorded_nano_usd > 0).then_some(sum)
     }
@@ -185,6 +202,13 @@ fn held_against(
             bill.charge(&known, split, output);
             bill
         };
+        if usage.trust == Trust::Shared {
+            sum.shared.calls += 1;
+            sum.shared.unpriced_calls += u64::from(known.price.is_none());
+            sum.shared.recorded += bill(as_recorded(&usage));
+            sum.shared.modelled += bill(split);
+            continue;
+        }
         sum.calls += 1;
         sum.cache_calls += u64::from(tells);
         let reads = tells && split.read.max(usage.cache_read) > 0;

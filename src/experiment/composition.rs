@@ -3,10 +3,10 @@
 use super::replay::{Ready, ReplaySettings, ready};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
-use crate::measure::largest_remainder;
 use crate::names::named;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, watch};
+use crate::statistics::largest_remainder;
 use crate::trace::Trace;
 
 /// A result that so many calls have carried, or fewer, is recent.

@@ -174,7 +174,7 @@ pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelSha
                 share.calls_with_usage += 1;
                 share.prompt_tokens += usage.prompt;
                 share.outputs.add(usage, call.output);
-                share.largest_prompt = share.largest_prompt.max(usage.prompt);
+                share.largest_prompt = share.largest_prompt.max(call.own_usage().map_or(0, |usage| usage.prompt));
             }
         }
     }

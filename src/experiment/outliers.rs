@@ -26,8 +26,8 @@ pub struct UsageOutlier {
 
 /// The reports of a session that stand out, in the order of its calls. Agents that compact by what is reported compact too early there.
 pub fn usage_outliers(trace: &Trace) -> Vec<UsageOutlier> {
-    let reported: Vec<_> = trace.calls.iter().enumerate().filter(|(_, row)| row.usage.get().is_some()).collect();
-    let usage = |place: usize| reported.get(place).and_then(|(call, row)| Some((*call, row.message, row.usage.get()?)));
+    let reported: Vec<_> = trace.calls.iter().enumerate().filter(|(_, row)| row.own_usage().is_some()).collect();
+    let usage = |place: usize| reported.get(place).and_then(|(call, row)| Some((*call, row.message, row.own_usage()?)));
     let compactions = |to: u32| trace.compactions.partition_point(|event| event.before <= to);
     let compacted = |from: u32, to: u32| compactions(from) < compactions(to);
     let mut found = Vec::new();

@@ -83,18 +83,20 @@ impl RecordedSession {
                 CompactionKind::Prune => EventKind::Prune,
             });
         }
+        let mut bill = check.recorded;
+        bill += check.shared.recorded;
         RecordedSession {
             totals,
             manual_compactions: events().filter(|event| is_manual(event)).count() as u64,
             estimated_calls: sent.estimated_calls,
             estimated_tokens: sent.estimated_tokens,
-            bill: check.recorded,
+            bill,
             estimated_output: check.estimated_output,
             estimated_bill: check.unrecorded,
             modelled_nano_usd: (tariff.model.is_some() || !trace.tells_of_cache())
-                .then(|| check.modelled.nano_usd() + check.unrecorded.nano_usd()),
-            told_tokens: if trace.tells_of_cache() { check.recorded.prompt_tokens() } else { 0 },
-            unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
+                .then(|| check.modelled.nano_usd() + check.shared.modelled.nano_usd() + check.unrecorded.nano_usd()),
+            told_tokens: if trace.tells_of_cache() { bill.prompt_tokens() } else { 0 },
+            unpriced_calls: check.unpriced_calls + check.shared.unpriced_calls + check.unrecorded_unpriced_calls,
             call_prices: call_prices(trace, tariff),
         }
     }

@@ -210,7 +210,7 @@ fn sample(trace: &Trace, event: &CompactionRow) -> Option<(u64, Option<u64>)> {
     let next = trace.calls.partition_point(|call| call.message < event.before);
     // What no call followed was in no prompt.
     trace.calls.get(next)?;
-    let usage = |index: usize| trace.calls.get(index).and_then(|call| call.usage.get());
+    let usage = |index: usize| trace.calls.get(index).and_then(|call| call.own_usage());
     let before = event.tokens_before.or_else(|| usage(next.checked_sub(1)?).map(|usage| usage.prompt + usage.output));
     let after = usage(next).map(|usage| usage.prompt).or(event.tokens_after);
     // What went is what the context lost, and the summary that came in its place.

@@ -150,7 +150,7 @@ fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'
     let main = MainModel::of(trace, settings.catalog);
     // A prompt and its reply that were recorded did fit.
     let [(largest, filled), (largest_of_others, filled_by_others)] = [true, false].map(|own| {
-        let usages = trace.calls.iter().filter(|call| main.made(call) == own).filter_map(|call| call.usage.get());
+        let usages = trace.calls.iter().filter(|call| main.made(call) == own).filter_map(|call| call.own_usage());
         usages.fold((0, 0), |(largest, filled), usage| (usage.prompt.max(largest), (usage.prompt + usage.output).max(filled)))
     });
     let holding_others = |known: Window| {
@@ -241,10 +241,10 @@ fn is_automatic(row: &&CompactionRow) -> bool {
 /// them, the one that fits most: a session may begin with a copy of another, or be taken up with another setting.
 fn implied(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, filled: u64) -> Option<u64> {
     // Once for all of them: a session may compact at every call.
-    let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.usage.get().is_some()).collect();
+    let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.own_usage().is_some()).collect();
     let below = |row: &CompactionRow| {
         let before = used.partition_point(|call| call.message < row.before);
-        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.usage.get()?;
+        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.own_usage()?;
         Some(usage.prompt + usage.output)
     };
     let events: Vec<(Option<u64>, Option<u64>)> =
@@ -263,7 +263,7 @@ fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, fil
     if filled > usual || !is_smaller(filled) || trace.compactions.iter().any(|row| is_automatic(&row)) {
         return None;
     }
-    let own = trace.calls.iter().filter(|call| main.made(call)).filter_map(|call| call.usage.get());
+    let own = trace.calls.iter().filter(|call| main.made(call)).filter_map(|call| call.own_usage());
     let next = own.clone().skip(1);
     let mut stood: Vec<u64> = own.zip(next).map(|(usage, next)| next.prompt.min(usage.prompt + usage.output)).collect();
     stood.retain(|size| is_smaller(*size));

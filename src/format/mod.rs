@@ -12,6 +12,7 @@ pub mod native;
 mod reader;
 mod recorder;
 mod standing;
+mod sums;
 pub mod traffic;
 mod usage;
 mod wire;
@@ -20,7 +21,7 @@ mod wire;
 pub use ground::sqlite::remove_copies;
 pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};
-pub use recorder::sum_in_dollars;
+pub use sums::sum_in_dollars;
 pub use traffic::openai_chat::LeftOut;
 
 /// Does this agent write with each call what its provider reports as read from the cache, so that a zero is a count? Gemini CLI does, and speaks to Google

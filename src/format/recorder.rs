@@ -237,38 +237,6 @@ impl<'s> Recorder<'s> {
     }
 }
 
-const PAID: &str = "cost of the whole session alone ($";
-
-/// What a loss says that whole sessions cost, in dollars: 0 where it is a sum of tokens, and `None` where it is no sum of a session.
-pub fn sum_in_dollars(reason: &str) -> Option<f64> {
-    if reason == "usage of the whole session alone" {
-        return Some(0.0);
-    }
-    reason.strip_prefix(PAID)?.split_once(' ')?.0.parse().ok()
-}
-
-/// What a file says that whole sessions cost, where it says so of no call.
-#[derive(Default)]
-pub struct PaidInAll {
-    /// The records of the sessions.
-    records: Vec<u64>,
-    nano_usd: i64,
-}
-
-impl PaidInAll {
-    /// A session of this record that cost so much.
-    pub fn add(&mut self, record: u64, nano_usd: i64) {
-        self.records.push(record);
-        self.nano_usd = self.nano_usd.saturating_add(nano_usd);
-    }
-
-    /// Counts the sessions, with the sum.
-    pub fn count(self, source: &mut Source) {
-        let reason = format!("{PAID}{:.2} in one file)", self.nano_usd as f64 / 1e9);
-        self.records.into_iter().for_each(|record| source.lose(record, &reason));
-    }
-}
-
 /// What a session without messages is counted as.
 pub const NO_MESSAGES: &str = "session without messages";
 

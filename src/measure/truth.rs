@@ -7,9 +7,9 @@
 
 use super::behind::behind_compactions;
 use super::calibration::Calibration;
-use super::share::largest_remainder;
 use super::thinking::Reply;
 use crate::catalog::Thinking;
+use crate::statistics::largest_remainder;
 use crate::trace::{CallRow, PartKind, PartRow, Trace};
 use crate::transcript::{CompactionKind, Role, Trust, Usage};
 use rustc_hash::FxHashSet;
@@ -285,11 +285,12 @@ fn fit_first(trace: &mut Trace, before: usize, prompt: u64) {
     }
 }
 
-/// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing. Where the provider reported no prompt at
-/// all, those that the agent estimated or rounded size the calls: nothing is anchored on them.
+/// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing. Where the provider reported no prompt, those that the agent estimated or
+/// rounded size the calls: nothing is anchored on them.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
-    let is_partial = |call: &CallRow| call.usage.get().is_some_and(|usage| matches!(usage.trust, Trust::Partial | Trust::Beyond));
+    let trust = |call: &CallRow| call.usage.get().map(|usage| usage.trust);
+    let is_partial = |call: &CallRow| matches!(trust(call), Some(Trust::Partial | Trust::Beyond | Trust::Shared));
     if trace.calls.iter().any(is_partial) {
         walk.answered = trace.parts.iter().filter_map(|part| part.answers.get()).collect();
     }
@@ -297,9 +298,8 @@ pub(super) fn contexts(trace: &mut Trace) {
     let mut events = events.collect::<Vec<_>>().into_iter().peekable();
     // What was visible when the last summary took its place.
     let (mut gone, mut shrunk) = (0, false);
-    let mut next = 0;
+    let (mut next, mut seen_prompt) = (0, false);
     let mut calls = std::mem::take(&mut trace.calls);
-    let mut seen_prompt = false;
     let reported = calls.iter().any(|call| call.anchor().is_some());
     let estimate = |call: &CallRow| call.usage.get().filter(|usage| !reported && usage.trust == Trust::Estimated && usage.prompt > 0);
     let prompt_of = |call: &CallRow| call.anchor().or_else(|| estimate(call));
@@ -341,11 +341,11 @@ pub(super) fn contexts(trace: &mut Trace) {
         call.covers = call.usage.get().is_some_and(|usage| usage.prompt >= call.visible.saturating_sub(gone) + beside) && !(cut && shrunk);
         if let Some(usage) = call.reported().filter(|_| is_partial(call)) {
             // What its prompt holds beside the log is its own: the next one may be without.
-            if usage.trust == Trust::Beyond {
+            if usage.trust != Trust::Partial {
                 // The provider's word goes before an estimate of what the log shows.
                 call.missing = call.missing.max(call.visible.saturating_sub(usage.prompt));
             }
-            if usage.trust == Trust::Beyond || usage.prompt >= call.visible + beside {
+            if usage.trust != Trust::Partial || usage.prompt >= call.visible + beside {
                 call.hidden = (usage.prompt + call.missing).saturating_sub(call.visible);
             }
             walk.serve(trace, reply);

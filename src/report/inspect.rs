@@ -131,17 +131,24 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>, number: fn(u64) -
         0 => String::new(),
         calls => format!(" ({} {})", grouped(calls), notes::ASIDE),
     };
+    let shared = match corpus.facts.shared_calls() {
+        0 => String::new(),
+        calls => format!(" ({} of them as parts of a sum)", grouped(calls)),
+    };
+    let largest = match corpus.facts.max_prompt_tokens {
+        0 => String::new(),
+        tokens => format!("; the largest prompt is {} tokens", number(tokens)),
+    };
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {}{aside} {} recorded usage: {} prompt tokens, {} output tokens{}; the largest prompt is {} tokens.",
+            "{} of {}{aside} {} recorded usage{shared}: {} prompt tokens, {} output tokens{}{largest}.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
             if with == 1 { "has" } else { "have" },
             number(corpus.facts.recorded_prompt_tokens),
             number(corpus.facts.outputs.all()),
             estimated(corpus.facts.outputs, number),
-            number(corpus.facts.max_prompt_tokens),
         ),
     });
     if all.compactions + all.prunings > 0 {

@@ -179,6 +179,7 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
         Trust::Estimated => "estimated or rounded by the agent",
         Trust::Partial => "of a part of the prompt, or of other requests too",
         Trust::Beyond => "the provider's of a prompt that the log holds in part",
+        Trust::Shared => "shares of sums that the log has of many calls",
         Trust::Mock => "made up by a mock server",
     };
     let doubtful = facts.usage_by_trust.iter().any(|(trust, count)| *trust != Trust::Provider && *count > 0);

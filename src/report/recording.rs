@@ -60,7 +60,15 @@ pub fn gaps(corpus: &Corpus, recorded: &RecordedSession) -> Vec<String> {
     let why = why.into_iter().flatten().collect::<Vec<_>>().join("; ");
     let estimates: Vec<String> = tokens.into_iter().chain(cost).collect();
     let estimate = (!estimates.is_empty()).then(|| format!("{} are estimated ({why})", estimates.join(" and ")));
-    unpriced.into_iter().chain(estimate).collect()
+    let (shared, calls) = (corpus.facts.shared_calls(), recorded.totals.calls);
+    let sums = (shared * 100 > calls).then(|| {
+        format!(
+            "{} of {} have usage as parts of a sum (the sum is recorded, their sizes are estimated)",
+            grouped(shared),
+            counted(calls, "call")
+        )
+    });
+    unpriced.into_iter().chain(estimate).chain(sums).collect()
 }
 
 /// The recording's cells in the columns of cost.

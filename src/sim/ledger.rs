@@ -15,7 +15,7 @@ use super::totals::{AfterEnd, Carried, Totals};
 use super::warning::{never_fires, warnings, without_gain};
 use crate::context::Context;
 use crate::list::Coming;
-use crate::measure::largest_remainder;
+use crate::statistics::largest_remainder;
 use crate::trace::{CallRow, Evidence};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,7 @@
 //! What many numbers say, each of it defined once: quantiles, what is drawn and how sure that makes a figure, the verdict on a difference, survival, the front of the
 //! best, chance with a seed.
 
+mod apportion;
 mod chance;
 mod front;
 mod halving;
@@ -14,6 +15,7 @@ mod survival;
 mod verdict;
 mod wilson;
 
+pub use apportion::largest_remainder;
 pub use chance::Chance;
 pub use front::front;
 pub use halving::first;

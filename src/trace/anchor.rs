@@ -13,8 +13,13 @@ impl CallRow {
     /// What the provider reported of a prompt, also of one that is not all in the log. Such usage anchors no text. `None` of a part of a prompt: of
     /// [`Trust::Partial`] that holds less than the log shows.
     pub fn reported(&self) -> Option<Usage> {
-        let is_whole = |usage: &Usage| usage.trust == Trust::Beyond || usage.trust == Trust::Partial && self.covers;
+        let is_whole = |usage: &Usage| matches!(usage.trust, Trust::Beyond | Trust::Shared) || usage.trust == Trust::Partial && self.covers;
         self.anchor().or_else(|| self.usage.get().filter(|usage| usage.prompt > 0 && is_whole(usage)))
+    }
+
+    /// What the log says of this call by itself: no share of a sum.
+    pub fn own_usage(&self) -> Option<Usage> {
+        self.usage.get().filter(|usage| usage.trust != Trust::Shared)
     }
 
     /// What so many of the visible tokens come to in a prompt of this size: they lack what the log does not tell, in proportion.

@@ -286,7 +286,7 @@ impl Usage {
     }
 }
 
-/// Where recorded usage comes from. Only `Provider` anchors truth; a bill goes by `Beyond` as well.
+/// Where recorded usage comes from. Only `Provider` anchors truth; a bill goes by `Beyond` and `Shared` as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
@@ -301,4 +301,6 @@ pub enum Trust {
     Mock,
     /// The provider's, of a prompt that is not all in the log: of an attached file, of what its own tools found.
     Beyond,
+    /// A share of what the provider counted of many calls together: the sum is recorded, the share is an estimate.
+    Shared,
 }

@@ -2,15 +2,17 @@
 //! OpenAI's and need no reader of their own.)
 //!
 //! The events name neither the task nor the requests: a reply begins with its words or, where it has none, with a command. Usage is
-//! that of the whole turn.
+//! that of the whole turn, and shared out among its calls.
 
-use crate::format::ground::{Count, Lose, ReadError, Source, Words, wire};
+use crate::format::ground::{Absurd, Count, Lose, ReadError, Source, Words, sound, wire};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
-use crate::transcript::{Message, Part, Role, Scale, Transcript};
+use crate::format::sums::SUM_ALONE;
+use crate::format::usage::Reported;
+use crate::transcript::{Message, Part, Role, Scale, Transcript, Usage};
 
-/// One session per run. The log has usage of the whole alone, so that no call has any.
+/// One session per run.
 pub const READER: Reader = Reader { name: "baseagent", about: "BaseAgent events (thread.started, item.completed)", claims, read };
 
 fn claims(source: &Source) -> Claim {
@@ -35,7 +37,14 @@ wire! {
         status: Words<'a>,
     }
 
-    struct Tokens { input_tokens: Count }
+    struct Tokens { input_tokens: Count, cached_input_tokens: Count, output_tokens: Count }
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let Tokens { input_tokens, cached_input_tokens, output_tokens } = *self;
+        Reported { input: input_tokens, cache_read: cached_input_tokens, output: output_tokens, ..Reported::default() }.usage()
+    }
 }
 
 const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Output truncated, # bytes total]")];
@@ -72,8 +81,9 @@ fn take(event: &Event<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
             made.list(Role::Tool, vec![part]);
         }
         ("turn.completed", _) => {
-            if event.usage.as_ref().is_some_and(|usage| usage.input_tokens != Count::Absent) {
-                lose("usage of the whole session alone");
+            let sum = event.usage.as_ref().and_then(|tokens| sound(tokens.usage(), lose));
+            if sum.is_some_and(|sum| !made.share_out(sum)) {
+                lose(SUM_ALONE);
             }
         }
         ("turn.started" | "turn.failed" | "error", _) => {}

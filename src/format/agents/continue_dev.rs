@@ -6,6 +6,7 @@
 use crate::format::ground::{Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, image, sound, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
+use crate::format::sums::SUM_ALONE;
 use crate::format::usage::{Cached, Reasoning, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::ChatToolCall;
@@ -138,7 +139,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         calls.iter_mut().for_each(|call| call.model.clone_from(&title));
     }
     if spent && calls.iter().all(|call| call.usage.is_none()) {
-        source.lose(0, "usage of the whole session alone");
+        source.lose(0, SUM_ALONE);
     }
     session.made.end(source, hand_over);
     Ok(())

@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, one event a line.
 //!
-//! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
-//! session's one call read where it had no other; otherwise they stay totals, and are counted as such. What stands beside the
+//! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They are
+//! shared out among the calls since the exit before, where those are as many as the requests that they count. What stands beside the
 //! conversation the agent itself counts at exits and compactions. The limit that it names is that of prompts, which is what it goes by.
 //!
 //! The host is GitHub Copilot unless a session chose another tier of contexts than the default: the log does not name a provider of the user's own.
@@ -10,11 +10,12 @@ use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Word
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Chain, NO_MESSAGES, Recorder};
+use crate::format::sums::{Among, SUM_ALONE, share_out};
 use crate::format::usage::Reported;
 use crate::format::wire::held;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Event logs of GitHub Copilot CLI.
 pub const READER: Reader =
@@ -144,7 +145,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         id: source.name(),
         version: String::new(),
         sessions: Vec::new(),
-        totals: BTreeMap::new(),
+        exits: Vec::new(),
         last_model: String::new(),
         other_tier: false,
     };
@@ -160,12 +161,19 @@ struct Log<'s> {
     version: String,
     /// By the id of the tool call that started the sub-agent; empty for the session itself.
     sessions: Vec<(String, Session<'s>)>,
-    /// What exits said: requests and their usage together, by model.
-    totals: BTreeMap<String, (u64, Option<Usage>)>,
+    exits: Vec<Exit>,
     /// The model at the last exit; empty where none says it.
     last_model: String,
     /// Did the session choose other limits than the host's default ones?
     other_tier: bool,
+}
+
+/// What a clean exit says of the calls since the one before.
+struct Exit {
+    /// How many messages each session had.
+    ends: Vec<usize>,
+    /// Requests and their usage together, by model.
+    totals: BTreeMap<String, (u64, Usage)>,
 }
 
 struct Session<'s> {
@@ -223,36 +231,44 @@ impl Log<'_> {
         if !data.current_model.is_empty() {
             self.last_model = data.current_model.to_string();
         }
+        let mut totals = BTreeMap::new();
         for (model, metrics) in data.model_metrics.iter().flatten() {
             match (metrics.requests.count.or_zero(), metrics.usage.usage()) {
-                (Ok(requests), Ok(usage)) => {
-                    // A session that was resumed has an exit for each time.
-                    let total = self.totals.entry(model.clone()).or_default();
-                    *total = (total.0 + requests, if total.0 == 0 { usage } else { None });
-                }
+                (Ok(requests), Ok(usage)) => totals.extend(usage.map(|usage| (model.clone(), (requests, usage)))),
                 _ => lose(ABSURD),
             }
+        }
+        self.exits.push(Exit { ends: self.sessions.iter().map(|(_, session)| session.made.next()).collect(), totals });
+    }
+
+    /// Shares out what the exits say. Sub-agents' requests are among them.
+    fn share_out(&mut self, source: &mut Source) {
+        let mut begins: Vec<usize> = Vec::new();
+        for Exit { ends, totals } in std::mem::take(&mut self.exits) {
+            let begin = |place: usize| begins.get(place).copied().unwrap_or(0);
+            let sessions = self.sessions.iter_mut().zip(&ends).enumerate();
+            let mut among: Vec<Among<'_, '_>> =
+                sessions.map(|(place, ((_, session), end))| Among { replies: begin(place)..*end, made: &mut session.made }).collect();
+            for (model, (requests, sum)) in totals {
+                if !share_out(&mut among, &model, Some(requests), sum) {
+                    source.lose(0, SUM_ALONE);
+                }
+            }
+            begins = ends;
         }
     }
 
     fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-        self.sessions.retain(|(_, session)| session.made.next() > 0);
-        if self.sessions.is_empty() {
+        if self.sessions.iter().all(|(_, session)| session.made.next() == 0) {
             return source.lose(0, NO_MESSAGES);
         }
-        if let (true, 1, Some(only)) = (self.last_model.is_empty(), self.totals.len(), self.totals.keys().next()) {
-            self.last_model.clone_from(only);
+        let models: BTreeSet<&String> = self.exits.iter().flat_map(|exit| exit.totals.keys()).collect();
+        if let (true, 1, Some(only)) = (self.last_model.is_empty(), models.len(), models.first()) {
+            self.last_model = (*only).clone();
         }
         self.sessions.iter_mut().for_each(|(_, session)| session.name_models(&self.last_model));
-        let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
-        let messages = self.sessions.iter_mut().flat_map(|(_, session)| session.made.transcript.messages.iter_mut());
-        let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_deref_mut()).collect();
-        match (calls.as_mut_slice(), totals.as_slice()) {
-            ([only], [(1, usage)]) if only.usage.is_none() => only.usage = *usage,
-            (_, totals) if totals.iter().any(|(_, usage)| usage.is_some()) => source.lose(0, "usage of the whole session alone"),
-            _ => {}
-        }
-        for (agent, session) in self.sessions {
+        self.share_out(source);
+        for (agent, session) in self.sessions.into_iter().filter(|(_, session)| session.made.next() > 0) {
             let id = if agent.is_empty() { self.id.clone() } else { format!("{}/{agent}", self.id) };
             let parent = (!agent.is_empty()).then(|| self.id.clone());
             let host = (!self.other_tier).then(|| "github-copilot".to_owned());

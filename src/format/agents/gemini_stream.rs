@@ -1,10 +1,11 @@
 //! What Gemini CLI prints with `--output-format stream-json`: the events of one run, a line each.
 //!
-//! Replies come in pieces. What they used is summed up at the end of the run, by model, and is a call's own where there was one alone.
+//! Replies come in pieces. What they used is summed up at the end of the run, by model, and is shared out among the calls.
 
 use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
+use crate::format::sums::SUM_ALONE;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::held;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
@@ -197,16 +198,15 @@ impl<'s> Run<'s> {
         let beside = stats.models.iter().filter(|(name, _)| own.is_some() && **name != model);
         let beside: Vec<Call> =
             beside.map(|(name, stats)| Call { model: name.clone(), usage: stats.usage().unwrap_or_default(), ..Call::default() }).collect();
-        let mut calls: Vec<_> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
-        calls.iter_mut().for_each(|call| call.model.clone_from(&model));
-        match (own.unwrap_or(stats).usage(), calls.as_mut_slice()) {
-            (Err(Absurd), _) => lose(ABSURD),
-            (Ok(usage), [call]) if asked.len() < 2 || own.is_some() => {
-                call.usage = usage;
+        let calls = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+        calls.for_each(|call| call.model.clone_from(&model));
+        match own.unwrap_or(stats).usage() {
+            Err(Absurd) => lose(ABSURD),
+            Ok(None) => {}
+            Ok(Some(sum)) if (asked.len() < 2 || own.is_some()) && self.made.share_out(sum) => {
                 self.made.transcript.side_calls.extend(beside.into_iter().filter(|call| call.usage.is_some()));
             }
-            (Ok(None), _) => {}
-            (Ok(Some(_)), _) => lose("usage of the whole session alone"),
+            Ok(Some(_)) => lose(SUM_ALONE),
         }
     }
 

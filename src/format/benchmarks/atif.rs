@@ -10,6 +10,7 @@
 use crate::format::ground::{Absurd, Count, Dollars, Figures, ReadError, Source, Words, fault, millis, sound, values, wire};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
+use crate::format::sums::SUM_ALONE;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
 use crate::reading::is_beside;
@@ -37,7 +38,7 @@ wire! {
     }
 
     /// Sums over the run, with the calls that no step has: those of summarisers.
-    struct Totals { total_prompt_tokens: Count, total_completion_tokens: Count }
+    struct Totals { total_prompt_tokens: Count, total_completion_tokens: Count, total_cached_tokens: Count, total_cost_usd: Dollars }
 
     struct Agent<'a> {
         name: Words<'a>,
@@ -112,6 +113,18 @@ impl Totals {
         let known = |count: &Count| count.known().ok().flatten().unwrap_or(0);
         (known(&self.total_prompt_tokens), known(&self.total_completion_tokens))
     }
+
+    /// The totals as usage. The prompts hold what was read from the cache.
+    fn usage(&self) -> Option<Usage> {
+        let reported = Reported {
+            input: self.total_prompt_tokens,
+            cache_read: self.total_cached_tokens,
+            output: self.total_completion_tokens,
+            cost_nano_usd: self.total_cost_usd.0,
+            ..Reported::default()
+        };
+        reported.usage().ok().flatten()
+    }
 }
 
 impl Trajectory<'_> {
@@ -133,20 +146,27 @@ impl Trajectory<'_> {
         })
     }
 
-    /// Counts what the totals hold beside the calls that are known: those of the steps, and of the files beside.
-    fn count_rest(&self, source: &mut Source) {
+    /// Counts what the totals hold beside the calls that are known: those of the steps, and of the files beside. Where no step has usage and all are of one conversation, the
+    /// totals are given back.
+    fn count_rest(&self, source: &mut Source) -> Option<Usage> {
         let totals = self.final_metrics.as_ref().map(Totals::sum).unwrap_or_default();
         let known = self.in_steps();
         // The totals of a run that goes on from another file may be those of both.
         let goes_on = self.steps.iter().any(Step::is_copied);
         let is_more = |known: Sum| !goes_on && (totals.0 > known.0 || totals.1 > known.1);
         if known == (0, 0) && is_more(known) {
-            return source.lose(0, "usage of the whole session alone");
+            let is_one = self.subagent_trajectories.is_none() && self.referred().next().is_none();
+            let sum = self.final_metrics.as_ref().filter(|_| is_one).and_then(Totals::usage);
+            if sum.is_none() {
+                source.lose(0, SUM_ALONE);
+            }
+            return sum;
         }
         // Files beside are opened where something is missing alone.
         if is_more(known) && is_more(self.referred().fold(known, |known, path| plus(known, in_file(source, &path)))) {
             source.lose(0, "usage of other calls, as a sum alone");
         }
+        None
     }
 }
 
@@ -217,9 +237,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 /// Hands over a trajectory, and those of the sub-agents that it holds.
 fn give(trajectory: Trajectory, within: Option<&Session>, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     // The totals of a run are those of its sub-agents, too.
-    if within.is_none() {
-        trajectory.count_rest(source);
-    }
+    let sum = if within.is_none() { trajectory.count_rest(source) } else { None };
     let Trajectory { session_id, trajectory_id, agent, steps, subagent_trajectories, .. } = trajectory;
     let named = agent.extra.as_ref().map(|extra| extra.parent_session_id.to_string()).filter(|parent| !parent.is_empty());
     let mocked = &*session_id == MOCKED || named.as_deref() == Some(MOCKED);
@@ -242,6 +260,9 @@ fn give(trajectory: Trajectory, within: Option<&Session>, scale: &dyn Scale, sou
     }
     for (index, step) in steps.iter().enumerate() {
         run.step(step, index as u64 + 1, source);
+    }
+    if sum.is_some_and(|sum| !run.made.share_out(Usage { trust, ..sum })) {
+        source.lose(0, SUM_ALONE);
     }
     run.made.end(source, hand_over);
     for (number, mut started) in subagent_trajectories.into_iter().flatten().enumerate() {

@@ -52,7 +52,7 @@ pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
         let compactions =
             |trace: &Trace| trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy).count();
         // Without recorded usage there is nothing to stand beside.
-        let has_usage = trace.is_some_and(|trace| trace.calls.iter().any(|call| call.usage.get().is_some()));
+        let has_usage = trace.is_some_and(|trace| trace.calls.iter().any(|call| call.own_usage().is_some()));
         (has_usage, trace.map_or(0, compactions), simulated.sum::<u64>(), trace.map_or(0, |trace| trace.calls.len()))
     };
     (0..corpus.traces.len()).rev().max_by_key(happens).unwrap_or(0)
@@ -112,7 +112,7 @@ fn hue(life: &Life<'_>, number: usize) -> Hue {
 fn itself(trace: &Trace) -> Vec<Marks> {
     let of = |kind: CompactionKind, name: &str, symbol: Symbol| {
         let events = trace.compactions.iter().filter(|event| event.kind == kind && !event.copy).map(|event| trace.first_call_behind(event));
-        let prompt = |call: usize| Some((call as f64 + 1.0, trace.calls.get(call)?.usage.get()?.prompt as f64));
+        let prompt = |call: usize| Some((call as f64 + 1.0, trace.calls.get(call)?.own_usage()?.prompt as f64));
         let mut points: Vec<(f64, f64)> = events.filter_map(prompt).collect();
         points.dedup();
         Marks { name: name.to_owned(), symbol, hue: Hue::Recorded, points }
@@ -163,7 +163,7 @@ fn numbered<'a>(values: impl Iterator<Item = Option<u64>> + 'a) -> Vec<(f64, f64
 }
 
 fn recorded(trace: &Trace) -> Series {
-    let prompts = trace.calls.iter().map(|call| call.usage.get().map(|usage| usage.prompt));
+    let prompts = trace.calls.iter().map(|call| call.own_usage().map(|usage| usage.prompt));
     Series::of("recorded", Hue::Recorded, Form::Broad, Provenance::Recorded, numbered(prompts))
 }
 
@@ -267,7 +267,7 @@ fn data(trace: &Trace, outcomes: &[Lived<'_>]) -> Table {
     let simulated = outcomes.iter().flat_map(|(life, outcome)| {
         outcome.calls.iter().enumerate().map(move |(number, call)| (Some((*life, &**outcome, call)), number, call.recorded.get()))
     });
-    let prompt = |call: &CallRow| call.usage.get().map(|usage| usage.prompt);
+    let prompt = |call: &CallRow| call.own_usage().map(|usage| usage.prompt);
     let recorded = trace.calls.iter().enumerate().filter(|_| outcomes.is_empty()).map(|(number, call)| (None, number, prompt(call)));
     let column = |key, provenance| Column::number(key, key, Unit::Tokens, provenance);
     let cell = |tokens: Option<u64>| tokens.map_or(Cell::Empty, Cell::Tokens);

@@ -168,7 +168,7 @@ fn of_recording(corpus: &Corpus) -> BTreeMap<Stage, Freed> {
     let mut stages: BTreeMap<Stage, Freed> = BTreeMap::new();
     for trace in corpus.traces.each() {
         // Once for all events: a session may hold as many as calls, and few calls a size.
-        let prompt = |(place, call): (usize, &CallRow)| Some((place, call.usage.get()?.prompt));
+        let prompt = |(place, call): (usize, &CallRow)| Some((place, call.own_usage()?.prompt));
         let prompts: Vec<(usize, u64)> = trace.calls.iter().enumerate().filter_map(prompt).collect();
         let mut counted = None;
         for event in trace.compactions.iter().filter(|event| !event.copy) {

@@ -27,7 +27,7 @@ record! {
         let excerpts = told.excerpts.texts.get(place).map_or(&[][..], Vec::as_slice);
     } {
         /// Recorded prompts; no step where a call has no usage.
-        recorded: Steps = steps(trace.calls.iter().map(|call| call.usage.get().map(|usage| usage.prompt))),
+        recorded: Steps = steps(trace.calls.iter().map(|call| call.own_usage().map(|usage| usage.prompt))),
         /// What the recording agent did to its context: before which call, what, and a sentence.
         happened: Vec<(usize, &'static str, String)> =
             trace.compactions.iter().filter(|event| !event.copy).map(|event| recorded(trace, event, shown)).collect(),

@@ -155,6 +155,7 @@ fn totals_count_calls_that_no_step_has() {
     };
     let metrics = r#","metrics":{"prompt_tokens":100,"completion_tokens":9}"#;
     let totals = r#"{"total_prompt_tokens":150,"total_completion_tokens":12,"total_cached_tokens":50}"#;
+    // The step that hands over may be a request of its own.
     assert_eq!(lost(&run("", "", totals)), ["usage of the whole session alone"]);
     assert_eq!(lost(&run(metrics, "", totals)), ["usage of other calls, as a sum alone"]);
     for fewer in ["null", "{}", r#"{"total_prompt_tokens":100,"total_completion_tokens":9}"#, r#"{"total_prompt_tokens":40}"#] {

@@ -1,9 +1,10 @@
-use crate::support::{fixture, in_short, prompts, read_text};
+use crate::support::{assert_lost, fixture, in_short, prompts, read_text};
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
 use ctxsim::trace::Trace;
+use ctxsim::transcript::{Trust, Usage};
 use std::path::Path;
 
 #[test]
@@ -86,7 +87,7 @@ fn what_the_agent_counts_beside_the_conversation_is_the_overhead() {
     let log = |name: &str, start: &str| {
         let reply = r#""type":"assistant.message","data":{"model":"gpt-5","content":"Well","toolRequests":[],"outputTokens":70}"#;
         let user = r#""type":"user.message","data":{"content":"On"}"#;
-        let usage = r#"{"requests":{"count":2},"usage":{"inputTokens":36300,"outputTokens":140}}"#;
+        let usage = r#"{"requests":{"count":3},"usage":{"inputTokens":36300,"outputTokens":140}}"#;
         let split = r#""currentTokens":18217,"systemTokens":7107,"conversationTokens":79,"toolDefinitionsTokens":11027"#;
         let exit = format!(r#""type":"session.shutdown","data":{{"modelMetrics":{{"gpt-5":{usage}}},{split}}}"#);
         let path = folder.path().join(name);
@@ -176,4 +177,33 @@ fn the_limit_that_a_compaction_names_is_the_one_that_its_preset_goes_by() {
     assert_eq!(threshold(r#","tokenLimit":230000"#, "null"), (230_000, WindowFrom::Log, vec![Some(184_000)]));
     assert_eq!(threshold("", r#""default""#), (400_000, WindowFrom::Host, vec![Some(217_600)]));
     assert_eq!(threshold("", r#""long_context""#), (1_050_000, WindowFrom::Catalogue, vec![Some(737_600)]));
+}
+
+/// Each exit counts its own requests, by model. Two of `small` are as many as there are replies, one of `large` is not.
+#[test]
+fn what_an_exit_counts_is_shared_out_among_its_calls() {
+    let line = |event: &str| format!(r#"{{{event},"id":"e","timestamp":"2026-04-07T21:07:18.764Z","parentId":null}}"#);
+    let reply = |model: &str, text: &str| {
+        let data = format!(r#""model":"{model}","content":"{text}","toolRequests":[],"outputTokens":70"#);
+        format!(r#""type":"assistant.message","data":{{{data}}}"#)
+    };
+    let exit = |metrics: &str| format!(r#""type":"session.shutdown","data":{{"modelMetrics":{{{metrics}}}}}"#);
+    let metrics = |model: &str, count: u32, usage: &str| format!(r#""{model}":{{"requests":{{"count":{count}}},"usage":{{{usage}}}}}"#);
+    let user = r#""type":"user.message","data":{"content":"Go on"}"#.to_owned();
+    let first = exit(&metrics("small", 2, r#""inputTokens":20000,"outputTokens":150,"cacheReadTokens":9000"#));
+    let second = format!(
+        "{},{}",
+        metrics("small", 1, r#""inputTokens":700,"outputTokens":70,"cacheReadTokens":600"#),
+        metrics("large", 1, r#""inputTokens":90000,"outputTokens":70"#)
+    );
+    let long = "x".repeat(400);
+    let events =
+        [user.clone(), reply("small", &long), user.clone(), reply("small", "Done"), first, user, reply("small", "More"), exit(&second)];
+    let (transcripts, lost) = read_text("events.jsonl", &events.map(|event| line(&event)).join("\n"));
+    assert_lost(&lost, &[("usage of the whole session alone", 1)]);
+    let usages: Vec<Usage> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()?.usage).collect();
+    // The second prompt shows 102 tokens (a reply of 400 bytes, 5 bytes twice), the first one 1; the other 19,897 are halved. The larger remainder of the output goes first.
+    let told: Vec<_> = usages.iter().map(|usage| (usage.prompt, usage.cache_read, usage.output, usage.trust)).collect();
+    let expected = [(9_950, 0, 75, Trust::Shared), (10_050, 9_000, 75, Trust::Shared), (700, 600, 70, Trust::Provider)];
+    assert_eq!(told, expected);
 }

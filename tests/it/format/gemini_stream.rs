@@ -1,4 +1,5 @@
 use crate::support::{assert_lost, fixture, in_short, prompts, read_text};
+use ctxsim::transcript::Trust;
 
 #[test]
 fn a_run_of_one_call_has_the_usage_of_the_run() {
@@ -26,12 +27,13 @@ fn a_reply_ends_at_the_first_result() {
 }
 
 #[test]
-fn runs_in_one_file_are_sessions_and_several_calls_share_no_usage() {
+fn runs_in_one_file_are_sessions_and_several_calls_share_a_sum() {
     let (transcripts, lost) = fixture("gemini-stream/two-runs.jsonl");
-    assert_eq!(lost, [("usage of the whole session alone".to_owned(), 1)]);
+    assert!(lost.is_empty(), "{lost:?}");
     let ids: Vec<&str> = transcripts.iter().map(|session| session.id.as_str()).collect();
     assert_eq!(ids, ["gs-3", "gs-4"]);
-    assert_eq!((prompts(&transcripts[0]), prompts(&transcripts[1])), (vec![(100, 1)], vec![(0, 0), (0, 0)]));
+    assert_eq!((prompts(&transcripts[0]), prompts(&transcripts[1])), (vec![(100, 1)], vec![(245, 5), (245, 5)]));
+    assert_eq!(transcripts[1].messages[1].call.as_ref().unwrap().usage.unwrap().trust, Trust::Shared);
 }
 
 #[test]

@@ -43,9 +43,10 @@ fn an_export_holds_a_session_a_line() {
             ("cut off at the end of the file", 1),
             ("message of an unknown role", 1),
             ("record of an unexpected shape", 1),
-            ("usage of the whole session alone", 1),
         ],
     );
+    // Two requests, and two replies.
+    assert_eq!(prompts(&transcripts[1]), [(450, 5), (450, 4)]);
     let session = &transcripts[0];
     assert_eq!(
         (session.host.as_deref(), session.project.as_ref().unwrap().folder.as_deref()),

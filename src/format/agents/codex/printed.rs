@@ -7,6 +7,7 @@ use super::record::TokenUsage;
 use super::session::AGENT;
 use crate::format::ground::{ABSURD, Lose, ReadError, Source, Words, compact, image, text_or_json, wire};
 use crate::format::recorder::Recorder;
+use crate::format::sums::{Among, SUM_ALONE, share_out};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::held;
 use crate::transcript::{Message, Part, Role, Scale, Transcript, Trust, Usage};
@@ -236,27 +237,26 @@ impl<'s> Thread<'s> {
         }
     }
 
-    /// A turn reports what the thread has used so far. What came since the last report is a call's own where there is one reply, and nothing behind it:
+    /// A turn reports what the thread has used so far. What came since the last report is shared out among the replies, where nothing stands behind the last one:
     /// what a tool returned goes into another request.
     fn report(&mut self, total: &TokenUsage, lose: Lose<'_>) {
         let replies = std::mem::take(&mut self.replies);
         let failed = std::mem::take(&mut self.failed);
         let usage = total.since(&std::mem::replace(&mut self.spent, *total)).usage();
-        let call = match replies.as_slice() {
-            [only] if !failed && only + 1 == self.made.next() => {
-                self.made.transcript.messages.get_mut(*only).and_then(|message| message.call.as_mut())
-            }
-            _ => None,
+        let sum = match usage {
+            Err(_) => return lose(ABSURD),
+            Ok(None) => return,
+            Ok(Some(sum)) => sum,
         };
-        match (usage, call) {
-            (Err(_), _) => lose(ABSURD),
-            (Ok(None), _) => {}
-            // A run that takes up a thread does not say so, and reports what the earlier ones used, too.
-            (Ok(Some(usage)), Some(call)) => {
-                call.usage = Some(Usage { trust: Trust::Partial, ..usage });
-                self.made.chain.broken = true;
-            }
-            (Ok(Some(_)), None) => lose("usage of the whole session alone"),
+        // A run that takes up a thread does not say so, and reports what the earlier ones used, too.
+        let trust = if replies.len() == 1 { Trust::Partial } else { sum.trust };
+        let ended = replies.first().filter(|_| !failed && replies.last().is_some_and(|last| last + 1 == self.made.next()));
+        let replies = ended.map(|first| *first..self.made.next());
+        let shared =
+            replies.is_some_and(|replies| share_out(&mut [Among { made: &mut self.made, replies }], "", None, Usage { trust, ..sum }));
+        match shared {
+            true => self.made.chain.broken = true,
+            false => lose(SUM_ALONE),
         }
     }
 }

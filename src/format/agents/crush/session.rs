@@ -2,6 +2,7 @@
 
 use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image, wire};
 use crate::format::recorder::Recorder;
+use crate::format::sums::SUM_ALONE;
 use crate::format::usage::{Reported, TOKEN_BYTES};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde_json::value::RawValue;
@@ -193,7 +194,7 @@ impl<'s> Session<'s> {
     pub fn finish(mut self, last: &Reported, is_sum: bool, lose: Lose<'_>) -> Option<Transcript> {
         if is_sum && self.made.transcript.messages.iter().filter(|message| message.call.is_some()).nth(1).is_some() {
             if last.usage() != Ok(None) {
-                lose("usage of the whole session alone");
+                lose(SUM_ALONE);
             }
             return self.made.finish();
         }

@@ -6,7 +6,7 @@ use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::ChatFunction;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust};
 
 /// The agent's name in transcripts and reports.
 pub const AGENT: &str = "goose";
@@ -233,6 +233,18 @@ impl<'s> Session<'s> {
                 // The one call of a session is its sum.
                 [only] if prompt > 0 && (all_prompts, all_outputs) == (prompt, output) => {
                     only.usage = last.usage().ok().flatten();
+                }
+                [.., call]
+                    if prompt > 0 && all_prompts > prompt && all_outputs >= output && self.made.transcript.compactions.is_empty() =>
+                {
+                    call.usage = last.usage().ok().flatten();
+                    let rest = Reported {
+                        input: Count::Sound(all_prompts - prompt),
+                        output: Count::Sound(all_outputs - output),
+                        trust: Trust::Shared,
+                        ..last
+                    };
+                    rest.usage().ok().flatten().into_iter().for_each(|rest| _ = self.made.share_out(rest));
                 }
                 _ if prompt > 0 || all_prompts > 0 => lose("usage of the whole session and of its last call alone"),
                 _ => {}

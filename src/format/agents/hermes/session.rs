@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Count, Lose, sound};
 use crate::format::recorder::{Recorder, definitions};
+use crate::format::sums::{Among, SUM_ALONE, share_out};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
 use crate::transcript::{Compaction, Message, Part, Role, Transcript};
@@ -157,13 +158,18 @@ impl<'s> Session<'s> {
 
     /// The session; `None` where nothing was said.
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
-        let mut calls: Vec<_> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
-        match (self.spent.as_slice(), calls.as_mut_slice()) {
-            ([(reported, Count::Absent | Count::Sound(0..=1))], [only]) => {
-                only.usage = sound(reported.usage(), lose);
+        let mut usages: Vec<_> =
+            self.spent.iter().filter_map(|(reported, requests)| Some((sound(reported.usage(), lose)?, *requests))).collect();
+        let shared = match (usages.pop(), self.spent.as_slice()) {
+            (Some((sum, requests)), [_]) => {
+                let requests = requests.known().ok().flatten().filter(|requests| *requests > 0);
+                let replies = 0..self.made.next();
+                share_out(&mut [Among { made: &mut self.made, replies }], "", requests, sum)
             }
-            (spent, _) if spent.iter().any(|(reported, _)| reported.usage() != Ok(None)) => lose("usage of the whole session alone"),
-            _ => {}
+            (last, _) => last.is_none(),
+        };
+        if !shared {
+            lose(SUM_ALONE);
         }
         self.made.finish()
     }

@@ -4,6 +4,7 @@ use super::record::{Arguments, Event, Extras, Output, Response, Running};
 use super::shown::before_the_sdk;
 use crate::format::ground::{Lose, Source, fault, image, millis, sound};
 use crate::format::recorder::{Recorder, definitions};
+use crate::format::sums::SUM_ALONE;
 use crate::format::wire::blocks::Block;
 use crate::format::wire::chat::{Chat, ChatUsage};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
@@ -304,7 +305,7 @@ impl Run<'_> {
         let used =
             calls.filter_map(|call| call.usage).fold((0, 0), |(prompt, output), usage| (prompt + usage.prompt, output + usage.output));
         match used {
-            (0, 0) if self.sum > (0, 0) => lose("usage of the whole session alone"),
+            (0, 0) if self.sum > (0, 0) => lose(SUM_ALONE),
             (prompt, output) if self.sum.0 > prompt || self.sum.1 > output => lose("usage of other calls, as a sum alone"),
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use crate::format::ground::{Absurd, Count, Lose, Source, Take, Words, each_piece, image, millis, sound, wire};
 use crate::format::recorder::Recorder;
+use crate::format::sums::SUM_ALONE;
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Compaction, Message, Part, Role, Usage};
@@ -278,7 +279,7 @@ impl<'s> Thread<'s> {
             lacking |= call.usage.is_none();
         }
         if lacking && self.cumulative.usage().is_ok_and(|all| all.is_some_and(|all| all.prompt > known)) {
-            lose("usage of the whole session alone");
+            lose(SUM_ALONE);
         }
         if let Some(first) = messages.get_mut(0) {
             first.time = self.created;

@@ -11,6 +11,7 @@ pub use write::{LeftOut, write};
 use crate::format::exchange::{Exchange, Sessions, anthropic, openai_responses};
 use crate::format::ground::{Lose, ReadError, Source, Words, decoded, fault, odd, string, wire};
 use crate::format::reader::{Claim, Reader};
+use crate::format::sums::SUM_ALONE;
 use crate::format::wire::chat::ChatMessage;
 use crate::transcript::{Scale, Transcript};
 use conversation::{AGENT, Conversation, said};
@@ -159,7 +160,7 @@ impl File<'_> {
                     let new = || Conversation::new(origin.session_id.to_string(), origin.model.to_string());
                     let single = self.single.get_or_insert_with(new);
                     if message.transcript_token_usage.is_some() && single.transcript.messages.is_empty() {
-                        lose("usage of the whole session alone");
+                        lose(SUM_ALONE);
                     }
                     single.message(&message, scale, lose);
                 }
