@@ -11,11 +11,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 impl Corpus {
-    /// The agents whose logs tell what the prompt cache did.
+    /// The agents, each with a model, whose logs report what the prompt cache did. An agent that speaks to many providers writes a zero for those that count nothing, too.
     pub fn cache_tellers(&self) -> BTreeSet<String> {
         let tells =
             |trace: &Trace| trace.reports_cache || trace.counts_cache() || (counts_cache(&trace.agent) && trace.usages().next().is_some());
-        self.traces.each().filter(|trace| tells(trace)).map(|trace| trace.agent.clone()).gather()
+        self.traces.each().filter(|trace| tells(trace)).map(|trace| teller(&trace)).gather()
     }
 
     /// The agents that recorded the sessions.
@@ -51,9 +51,14 @@ impl Corpus {
     }
 }
 
-/// Does a zero of this session count what the cache did? `tellers` are the agents whose logs tell it.
+/// Whose counts of the cache a session shares: its agent, with the model of most of its calls.
+fn teller(trace: &Trace) -> String {
+    format!("{}\0{}", trace.agent, trace.main_model().unwrap_or_default())
+}
+
+/// Does a zero of this session count what the cache did? `tellers` are the agents and models whose logs report it.
 fn reports_cache(trace: &Trace, tellers: &BTreeSet<String>) -> bool {
-    tellers.contains(&trace.agent) && (!counts_cache_in_part(&trace.agent) || trace.counts_cache())
+    tellers.contains(&teller(trace)) && (!counts_cache_in_part(&trace.agent) || trace.counts_cache())
 }
 
 /// Fills in what follows from the sessions.

@@ -237,14 +237,17 @@ fn is_automatic(row: &&CompactionRow) -> bool {
 }
 
 /// The window that the session's own automatic compactions imply, by the presets of its agent: what the last call but one before each of them
-/// came to was below the limit, or it would have compacted there, and what the log names at each of them was not. Where no window fits all of
-/// them, the one that fits most: a session may begin with a copy of another, or be taken up with another setting.
+/// came to was below the limit, or it would have compacted there (where it did, that call says nothing), and what the log names at each of them was not. Where no window fits
+/// all of them, the one that fits most: a session may begin with a copy of another, or be taken up with another setting.
 fn implied(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, filled: u64) -> Option<u64> {
     // Once for all of them: a session may compact at every call.
     let used: Vec<&CallRow> = trace.calls.iter().filter(|call| call.own_usage().is_some()).collect();
     let below = |row: &CompactionRow| {
         let before = used.partition_point(|call| call.message < row.before);
-        let usage = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?.own_usage()?;
+        let call = used.get(before.checked_sub(2)?).filter(|call| main.made(call))?;
+        let next = used.get(before.checked_sub(1)?)?;
+        let compacted = trace.compactions_before(call.message as usize + 1..next.message as usize + 1);
+        let usage = call.own_usage().filter(|_| compacted.iter().all(|event| event.kind != CompactionKind::Compact))?;
         Some(usage.prompt + usage.output)
     };
     let events: Vec<(Option<u64>, Option<u64>)> =

@@ -1,6 +1,6 @@
-//! Prompts that a server cut at a limit of its own, which no log notes.
+//! Counts that are of a part of the prompt, which no log notes: a server cut it at a limit of its own, or reported a fraction.
 
-use crate::trace::{CallRow, Trace};
+use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::{Trust, Usage};
 use rustc_hash::FxHashMap;
 
@@ -8,8 +8,54 @@ use rustc_hash::FxHashMap;
 /// request that was sent again. A limit is also the largest prompt of the model: an agent that goes back to one state again and again has larger ones before.
 const EQUAL: usize = 3;
 
-/// Marks the usage of prompts that a server cut (Ollama at its `num_ctx`, 4,096 if nothing else is set): it is of a part of the prompt, and tells no growth.
+/// A prompt that falls below so many hundredths of the one before.
+const FALL: u64 = 80;
+
+/// The most tokens that a picture is reckoned with.
+const PICTURE: u64 = 3_000;
+
+/// Marks the usage of prompts that are known in part.
 pub(super) fn mark(trace: &mut Trace) {
+    mark_dips(trace);
+    mark_cut(trace);
+}
+
+/// Marks counts that fall and are back at the next call, though what came between shows no half of that growth: nothing was removed. Gateways report to Codex, for a reply of `n`
+/// parallel calls, an `n`th of the prompt.
+fn mark_dips(trace: &mut Trace) {
+    let mut calls = std::mem::take(&mut trace.calls);
+    let shown = |from: u32, to: u32| {
+        let parts = trace.messages.get(from as usize..to as usize).unwrap_or_default().iter().flat_map(|row| trace.parts_of(row));
+        parts
+            .map(|part| if part.kind == PartKind::Image { PICTURE } else { u64::from(part.text.tokens.max(part.sealed_bytes / 4)) })
+            .sum::<u64>()
+    };
+    let is_dip = |calls: &[CallRow]| {
+        let [before, here, after] = calls else { return false };
+        let prompts = [before, here, after].map(|call| call.anchor().map(|usage| usage.prompt));
+        let [Some(last), Some(fallen), Some(next)] = prompts else { return false };
+        let between = before.message as usize + 1..after.message as usize + 1;
+        fallen * 100 < last * FALL
+            && next >= last
+            && [here, after].iter().all(|call| call.model.get() == before.model.get() && call.chained)
+            && trace.messages.get(between.clone()).unwrap_or_default().iter().all(|row| row.rewind.get().is_none() && !row.copy)
+            && trace.compactions_before(between).is_empty()
+            && next - fallen > 2 * shown(here.message, after.message)
+    };
+    let dips: Vec<usize> = calls.windows(3).enumerate().filter(|(_, calls)| is_dip(calls)).map(|(place, _)| place + 1).collect();
+    for place in dips {
+        calls.get_mut(place).into_iter().for_each(in_part);
+    }
+    trace.calls = calls;
+}
+
+/// The usage of the call is of a part of its prompt.
+fn in_part(call: &mut CallRow) {
+    call.usage = call.usage.get().map(|usage| Usage { trust: Trust::Partial, ..usage }).into();
+}
+
+/// Marks the usage of prompts that a server cut (Ollama at its `num_ctx`, 4,096 if nothing else is set): it is of a part of the prompt, and tells no growth.
+fn mark_cut(trace: &mut Trace) {
     let mut calls = std::mem::take(&mut trace.calls);
     let prompt = |call: &CallRow| call.anchor().map(|usage| usage.prompt);
     let grew = |one: &CallRow, other: &CallRow| {
@@ -31,7 +77,7 @@ pub(super) fn mark(trace: &mut Trace) {
     for run in calls.chunk_by_mut(equal).filter(|run| run.len() >= EQUAL && run.first().is_some_and(is_limit)) {
         for call in run {
             call.chained = false;
-            call.usage = call.usage.get().map(|usage| Usage { trust: Trust::Partial, ..usage }).into();
+            in_part(call);
         }
     }
     trace.calls = calls;

@@ -3,6 +3,7 @@
 mod behind;
 mod build;
 mod calibration;
+mod contexts;
 mod evidence;
 mod json_strings;
 mod kind;

@@ -4,7 +4,7 @@
 //! How much of the first prompt was hidden overhead is told by the session's own compactions: what was left behind one held the overhead, the summary and
 //! what the log shows. Where it has none, other sessions of the same agent tell it (`experiment`).
 
-use super::truth::{contexts, differ};
+use super::contexts::{contexts, differ};
 use crate::trace::{BaseFrom, CompactionRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, CompactionKind, Message, Part, Role, Text, Transcript, Trust};
 

@@ -116,7 +116,7 @@ proptest! {
         let trace = measured(session(&steps));
         let mut last: Option<(usize, u64)> = None;
         for call in &trace.calls {
-            let Some(usage) = call.usage.get() else { continue };
+            let Some(usage) = call.anchor() else { continue };
             let reply = call.message as usize;
             if let (Some((from, prompt)), true) = (last, call.chained) {
                 let sum: u64 = trace.messages[from..reply].iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
@@ -191,6 +191,53 @@ fn what_was_not_written_is_no_output() {
     assert_eq!(grown(5_000), (100, 4_900));
     let (output, result) = grown(40);
     assert!(output + result == 40 && output > result, "{output}, {result}");
+}
+
+/// An error of the provider breaks the chain behind a reply whose size the log does not hold. The prompt grew by that reply, as far as its bytes can be.
+#[test]
+fn a_reply_of_unknown_size_takes_what_the_prompt_grew_by_behind_an_error() {
+    let call = |prompt, unchained| {
+        let usage = Usage { prompt, output: 1, ..Usage::default() };
+        Some(Call { model: MODELS[0].to_owned(), usage: Some(usage), unchained, ..Call::default() })
+    };
+    let grown = |sealed_bytes| {
+        let mut first = message(Role::Assistant, 20, call(3_000, false), false);
+        first.parts = vec![Part::Thinking { text: PlainScale { keep_content: false }.weigh(&"idea ".repeat(500)), sealed_bytes }];
+        let messages = [message(Role::User, 20, None, false), first, message(Role::Assistant, 5, call(12_000, true), false)];
+        let trace = measured(Transcript { messages: messages.to_vec().into(), ..Transcript::default() });
+        assert_eq!(differences(&trace), vec![]);
+        (trace.calls[0].output, trace.calls[1].hidden - trace.calls[0].hidden)
+    };
+    assert_eq!(grown(40_000), (9_000, 0));
+    // Its text alone has 2,500 bytes.
+    assert_eq!(grown(0), (2_500, 6_500));
+}
+
+/// The tools of one model are not carried by another. Behind a compaction, its prompt tells how much it can carry at most.
+#[test]
+fn another_model_behind_a_compaction_carries_no_more_than_its_prompt() {
+    let call = |model: usize, prompt| {
+        let usage = Usage { prompt, output: 30, output_is_final: true, ..Usage::default() };
+        Some(Call { model: MODELS[model].to_owned(), usage: Some(usage), ..Call::default() })
+    };
+    let hidden = |model: usize, second: u64| {
+        let mut messages = vec![message(Role::User, 2_000, None, false), message(Role::Assistant, 10, call(0, 170_000), false)];
+        messages.extend([message(Role::User, 20, None, false), message(Role::Assistant, 10, call(model, second), false)]);
+        messages.extend([message(Role::Tool, 200, None, false), message(Role::Assistant, 10, call(model, second + 300), false)]);
+        let summary = PlainScale { keep_content: false }.weigh_summary(&"sum ".repeat(400));
+        let compaction = Compaction { before: 2, summary, ..Compaction::default() };
+        let transcript = Transcript { messages: messages.into(), compactions: vec![compaction], ..Transcript::default() };
+        let trace = measured(transcript);
+        let said: u64 = trace.parts_of(&trace.messages[2]).map(|part| part.truth).sum();
+        (trace.calls.iter().map(|call| call.hidden).collect::<Vec<_>>(), trace.compactions[0].summary_tokens.unwrap() + said)
+    };
+    // The prompt holds the summary and what the user said behind it.
+    let (other, shown) = hidden(1, 42_000);
+    assert!(other[0] > 166_000 && shown > 100, "{other:?} {shown}");
+    assert_eq!(other[1..], [42_000 - shown; 2]);
+    // The same model carries what it carried.
+    let (same, _) = hidden(0, 168_000);
+    assert_eq!(same[1], same[0]);
 }
 
 /// A rewind takes out what was missed, and another model goes on: no more may be missing than is left.
@@ -283,6 +330,31 @@ fn equal_prompts_in_a_row_are_parts_of_prompts() {
     // Nor does a chain that is broken say anything.
     let broken = of_prompts(&[(3_000, false), (3_300, false), (3_300, true), (3_300, true)], "");
     assert!(broken.calls.iter().all(|call| call.anchor().is_some()));
+}
+
+/// A gateway reports a third of one prompt, and the next one is back: nothing was removed. Where the next one stays small, it was.
+#[test]
+fn a_count_that_is_back_at_the_next_call_is_of_a_part_of_the_prompt() {
+    let trusts = |trace: &Trace| trace.calls.iter().map(|call| call.usage.get().unwrap().trust).collect::<Vec<_>>();
+    let dip = of_prompts(&[(30_000, false), (10_100, false), (30_900, false), (31_200, false)], "");
+    assert_eq!(trusts(&dip), [Trust::Provider, Trust::Partial, Trust::Provider, Trust::Provider]);
+    let hidden: Vec<u64> = dip.calls.iter().map(|call| call.hidden).collect();
+    assert_eq!(hidden, vec![hidden[0]; 4]);
+    assert!(dip.calls.iter().all(|call| call.missing == 0) && dip.calls[2].chained);
+    for fell in [[10_100, 10_400, 10_700], [10_100, 20_000, 20_300]] {
+        let trace = of_prompts(&[(30_000, false), (fell[0], false), (fell[1], false), (fell[2], false)], "");
+        assert_eq!(trusts(&trace), [Trust::Provider; 4]);
+    }
+}
+
+/// What a prompt holds beyond the log may be in it once: when the prompt falls again, that goes first, and no conversation is missed.
+#[test]
+fn what_came_without_a_reason_goes_before_the_conversation() {
+    let trace = of_prompts(&[(3_000, false), (3_300, false), (9_000, true), (3_900, true)], "");
+    let hidden: Vec<u64> = trace.calls.iter().map(|call| call.hidden).collect();
+    assert!(hidden[2] > hidden[0] + 5_000 && hidden[3] < hidden[0] + 200, "{hidden:?}");
+    assert!(trace.calls.iter().all(|call| call.missing < 200));
+    assert_eq!(differences(&trace), vec![]);
 }
 
 #[test]

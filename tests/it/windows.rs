@@ -294,6 +294,13 @@ fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
         .into();
     let replay = replayed(&corpus, "claude-code@early", None, None);
     assert_eq!((replay.thresholds[0], replay.windows[0]), (limit_at_200_000, WindowFrom::Compactions));
+    // What stood above the limit from the first call on compacted there: that call names no larger window.
+    let mut corpus = session(json!({"agent": "claude-code", "version": "2.1.92", "model": "claude-haiku-4-5"}), 173_900, 100);
+    corpus.traces[0].calls = [173_900, 178_500, 178_600].iter().zip(1..).map(|(prompt, at)| used(at, *prompt)).collect::<Vec<_>>().into();
+    corpus.traces[0].compactions = [(2, 177_860), (3, 179_106)]
+        .map(|(before, size)| CompactionRow { before, automatic: Some(true), tokens_before: Some(size), ..made::compaction(before) })
+        .into();
+    assert_eq!(window(&corpus, None, None), (200_000, 200_000, WindowFrom::Catalogue));
     // By hand it may happen anywhere, and the rules of earlier versions are others.
     assert_eq!(compacted("2.1.119", 365_989, false).1, WindowFrom::Outgrown);
     assert_eq!(compacted("2.0.76", 365_989, true).1, WindowFrom::Outgrown);

@@ -153,6 +153,28 @@ fn usage_after_its_items_compaction_abort_and_roll_back() {
     assert_eq!(session.side_calls, []);
 }
 
+/// What another agent says begins a turn as the user's words do: taking back one turn takes back that alone.
+#[test]
+fn a_turn_of_another_agent_is_taken_back_by_itself() {
+    let told =
+        line("response_item", r#""type":"agent_message","author":"a","recipient":"b","content":[{"type":"input_text","text":"Found"}]"#);
+    let back = |turns: u32| line("event_msg", &format!(r#""type":"thread_rolled_back","num_turns":{turns}"#));
+    for (turns, expected) in [(1, 3), (2, 1)] {
+        let log = [
+            head(""),
+            said("user", "One"),
+            said("user", "Two"),
+            said("assistant", "I look"),
+            told.clone(),
+            back(turns),
+            said("user", "Go on"),
+        ];
+        let session = read(&log);
+        assert_eq!(in_short(&session)[2..4], ["a: I look", "*: Found"]);
+        assert_eq!(session.messages.last().unwrap().rewind, Some(expected), "{turns}");
+    }
+}
+
 #[test]
 fn damage_costs_only_what_it_touches() {
     let (transcripts, lost) = fixture("codex/broken.jsonl");

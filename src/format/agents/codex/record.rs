@@ -278,3 +278,8 @@ wire! {
         pub success: Option<bool>,
     }
 }
+
+/// Is this a version of Open Interpreter? Codex itself is 0.0.0 where it is built from its sources, and has the day in the place of a small number in its first versions.
+pub fn is_of_interpreter(version: &str) -> bool {
+    version.strip_prefix("0.0.").and_then(|last| last.parse().ok()).is_some_and(|last: u64| (1..1000).contains(&last))
+}

@@ -6,7 +6,7 @@
 
 use super::content::{ItemParts, Lost, SEALED, contextual, failed, parts_of, pictures_of, taken_in, text_of};
 use super::ledger::{Ledger, hide};
-use super::record::{Compacted, Event, Item, Meta, Record, Sent, TokenUsage, TurnContext};
+use super::record::{Compacted, Event, Item, Meta, Record, Sent, TokenUsage, TurnContext, is_of_interpreter};
 use super::turn::Turn;
 use crate::format::ground::{Count, millis, string, text_or_json};
 use crate::format::recorder::{Recorder, definitions, thinking};
@@ -21,11 +21,6 @@ pub const AGENT: &str = "codex";
 
 /// Open Interpreter, which is Codex with a few versions of its own: its sessions say nothing else of it.
 const INTERPRETER: &str = "open-interpreter";
-
-/// Codex itself is 0.0.0 where it is built from its sources, and has the day in the place of a small number in its first versions.
-fn is_of_interpreter(version: &str) -> bool {
-    version.strip_prefix("0.0.").and_then(|last| last.parse().ok()).is_some_and(|last: u64| (1..1000).contains(&last))
-}
 
 const UNEXPECTED: &str = "record of an unexpected shape";
 
@@ -57,6 +52,8 @@ pub struct Session<'s> {
     own_from: u64,
     pub(super) repeats: bool,
     rewind: Option<usize>,
+    /// The messages that other agents wrote, by their places: each begins a turn.
+    told: Vec<usize>,
     /// A review has ended: the program puts its report into the model's mouth.
     pub(super) report_follows: bool,
     turn: Turn,
@@ -97,6 +94,7 @@ impl<'s> Session<'s> {
             own_from: 0,
             repeats: false,
             rewind: None,
+            told: Vec::new(),
             report_follows: false,
             turn: Turn::default(),
             tools_changed: false,
@@ -319,6 +317,7 @@ impl<'s> Session<'s> {
                 let ItemParts { parts, lost } = parts_of(&item.content, scale);
                 self.break_off();
                 self.prompt(item, Role::User, parts, time);
+                self.told.extend(self.made.next().checked_sub(1));
                 lost
             }
             "reasoning" => {
@@ -416,6 +415,7 @@ impl<'s> Session<'s> {
         self.break_off();
         self.flush_pending();
         let words = self.made.text(&sent.words());
+        self.told.push(self.made.next());
         self.push(Message { id: sent.id.id().to_owned(), time, synthetic: true, ..Message::new(Role::User, vec![words]) });
         if sent.encrypted_content.is_empty() { Ok(()) } else { Err(SEALED) }
     }
@@ -441,7 +441,8 @@ impl<'s> Session<'s> {
         lost
     }
 
-    /// Takes back the last turns, as the program does: a turn starts with a message that the user really wrote.
+    /// Takes back the last turns, as the program does: a turn starts with a message that the user really wrote, or another agent (`is_user_turn_boundary` of
+    /// `core/src/context_manager/history.rs`).
     fn roll_back(&mut self, turns: u64) {
         self.flush_pending();
         self.close();
@@ -450,7 +451,7 @@ impl<'s> Session<'s> {
         while left > 0 && at > 0 {
             at -= 1;
             let Some(message) = self.made.transcript.messages.get(at) else { return };
-            if message.role == Role::User && !message.synthetic {
+            if message.role == Role::User && (!message.synthetic || self.told.binary_search(&at).is_ok()) {
                 left -= 1;
                 self.rewind = Some(at);
             }
