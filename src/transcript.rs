@@ -192,12 +192,18 @@ pub struct Project {
     pub folder: Option<String>,
 }
 
-/// A project by its folder or name, a worktree of a repository being of the repository's; `None` for an empty one.
+/// A project by its folder or name, a worktree of a repository being of the repository's; `None` for an empty one. The case of letters says nothing in a path of Windows, whose drive
+/// is written in either by what started the agent.
 pub fn project(name: &str) -> Option<Project> {
     let name = name.trim().trim_end_matches(['/', '\\']);
     (!name.is_empty()).then(|| {
-        let folder = of_repository(name);
-        Project { number: xxh3_64(folder.as_bytes()), folder: Some(folder) }
+        let mut folder = of_repository(name);
+        let on_windows = matches!(folder.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+        let number = if on_windows { xxh3_64(folder.to_lowercase().as_bytes()) } else { xxh3_64(folder.as_bytes()) };
+        if let Some(drive) = folder.get_mut(..1).filter(|_| on_windows) {
+            drive.make_ascii_uppercase();
+        }
+        Project { number, folder: Some(folder) }
     })
 }
 
@@ -266,7 +272,7 @@ mod tests {
         );
         same(&["/u/x/shop/.worktrees/a/web", "/u/x/shop.worktrees/c/web"], "/u/x/shop/web");
         same(&["-u-x-shop--worktrees-a", "-u-x-shop--claude-worktrees-b-web"], "-u-x-shop");
-        same(&["C:\\x\\shop\\.worktrees\\a"], "C:\\x\\shop");
+        same(&["C:\\x\\shop\\.worktrees\\a", "c:\\x\\shop"], "C:\\x\\shop");
         // What names no repository, or no worktree, is what it is.
         for whole in [
             "/.worktrees/a",

@@ -141,14 +141,14 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
         vec![first, second]
     });
     let mut lines: Vec<String> = lines.collect();
-    let acts = |with_never: bool| {
-        found
-            .lifetimes()
-            .into_iter()
-            .filter_map(move |kept| found.recommended(corpus, kept, with_never))
-            .any(|advice| advice.remedy().0 != Remedy::Nothing)
-    };
-    lines.extend((acts(true) || acts(false)).then(|| CHOSEN.to_owned()));
+    let remedies = [true, false].into_iter().flat_map(|with_never| {
+        let advices = found.lifetimes().into_iter().filter_map(move |kept| found.recommended(corpus, kept, with_never));
+        advices.map(|advice| advice.remedy().0).collect::<Vec<_>>()
+    });
+    let remedies: Vec<Remedy> = remedies.collect();
+    lines.extend(remedies.iter().any(|remedy| *remedy != Remedy::Nothing).then(|| CHOSEN.to_owned()));
+    // What the recommendation rests on belongs beside it.
+    lines.extend(if remedies.contains(&Remedy::Compact) { compactions(found) } else { Vec::new() });
     (!lines.is_empty()).then(|| Section::lines(lines))
 }
 
@@ -177,7 +177,7 @@ fn compactions(found: &Idle) -> Vec<String> {
             let from =
                 if rest.events > 0 { format!("medians of {}", counted(rest.events, "recorded compaction")) } else { "assumed".to_owned() };
             format!(
-                "A compaction leaves a prompt of {} tokens and writes a summary of {} ({from}).",
+                "A compaction leaves a prompt of {} tokens and writes a summary of {} ({from}); what it forgets has no price here.",
                 grouped(rest.prompt),
                 grouped(rest.summary)
             )
