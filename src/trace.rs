@@ -230,6 +230,8 @@ pub struct Trace {
     pub parent: Option<String>,
     /// The session whose end this one repeats after its agent cut its history; `None` where it repeats none, or both are one session.
     pub takes_up: Option<String>,
+    /// Is it a copy of a conversation in the log of a request that was made over it? It counts where no log of its own holds the session.
+    pub copied: bool,
     /// The name of the recording agent.
     pub agent: String,
     /// The agent's version; empty where unknown.

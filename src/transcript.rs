@@ -168,6 +168,8 @@ pub struct Transcript {
     pub begins_in_middle: bool,
     /// The session whose end this one repeats, with less before it: its agent cut its history, and nothing tells for certain that both are one. `None` of others.
     pub takes_up: Option<String>,
+    /// Is it a copy of a conversation in the log of a request that was made over it? It counts where no log of its own holds the session.
+    pub copied: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
     /// Calls of sub-agents that this log only mirrors: they are counted where no log of the sub-agent's own holds them, and never replayed.

@@ -31,7 +31,12 @@ pub(super) fn count_once(corpus: &mut Corpus) {
         mirrors |= !trace.mirrored.is_empty();
         // A run counts in its first form, whose calls another may have under the same ids. What others repeat of either is a copy.
         let held = forms.held.contains_key(&index);
-        let rank = if held { 1 } else { 2 * u8::from(!forms.counted.contains(&index)) };
+        let rank = match held {
+            true => 1,
+            // A copy in the log of a request counts what no log of the session's own holds.
+            false if trace.copied => 3,
+            false => 2 * u8::from(!forms.counted.contains(&index)),
+        };
         if !held {
             events.extend(trace.compactions.iter().filter_map(|event| Some((index, event.key?, distance(&trace, event)))));
         }

@@ -21,8 +21,8 @@ pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
     }
     let family = |trace: &Trace| trace.main_model().and_then(|model| catalog.find(model)).map_or(Family::Other, |model| model.family);
     let mut by_family: BTreeMap<Like, KnownOverheads> = BTreeMap::new();
-    // Only sessions that were read whole: what one compaction left may hold more than the overhead.
-    for trace in corpus.traces.each().filter(|trace| trace.unseen.is_none()) {
+    // Only sessions that were read whole: what one compaction left may hold more than the overhead. Copies would count one session several times.
+    for trace in corpus.traces.each().filter(|trace| trace.unseen.is_none() && !trace.copied) {
         let Some(overhead) = overhead(&trace) else { continue };
         for family in [Some(family(&trace)), None] {
             by_family.entry((trace.agent.clone(), trace.parent.is_some(), family)).or_default().add(&trace.version, overhead);

@@ -1,5 +1,6 @@
 //! What recorded sessions hold, before any policy looks at them.
 
+use super::window::logged;
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::statistics::median;
@@ -62,7 +63,7 @@ pub struct Contents {
     pub sources: BTreeSet<u128>,
 }
 
-/// The part that a model had in some sessions. Every number is recorded but the window.
+/// The part that a model had in some sessions. Every number is recorded but a window by the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelShare {
     /// Sessions with a call of it.
@@ -77,7 +78,7 @@ pub struct ModelShare {
     pub outputs: Outputs,
     /// The largest recorded prompt, in tokens; 0 where no usage is recorded.
     pub largest_prompt: u64,
-    /// The window by the catalogue; `None` where it does not know the model.
+    /// The window by the catalogue, else the largest that logs name of sessions with this main model, as their agents reckon with it; `None` where neither knows it.
     pub window: Option<u64>,
 }
 
@@ -177,9 +178,12 @@ pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelSha
                 share.largest_prompt = share.largest_prompt.max(call.own_usage().map_or(0, |usage| usage.prompt));
             }
         }
+        if let Some(share) = models.get_mut(trace.main_model().unwrap_or_default()) {
+            share.window = share.window.max(logged(&trace, trace.day().as_deref()));
+        }
     }
     for (name, share) in &mut models {
-        share.window = catalog.find(name).map(|model| model.context.0);
+        share.window = catalog.find(name).map(|model| model.context.0).or(share.window);
     }
     models
 }

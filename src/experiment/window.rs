@@ -280,6 +280,6 @@ fn recorder<'t>(trace: &'t Trace, day: Option<&'t str>) -> Recorder<'t> {
 }
 
 /// The window that the session's log names, as its agent reckons with it.
-fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
+pub(super) fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
     trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder(trace, day), window))
 }

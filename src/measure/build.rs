@@ -63,6 +63,7 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.id = transcript.id;
     trace.parent = transcript.parent;
     trace.takes_up = transcript.takes_up;
+    trace.copied = transcript.copied;
     trace.version = transcript.version;
     trace.window = transcript.window;
     trace.host = transcript.host;

@@ -73,7 +73,9 @@ pub use program::{
 };
 pub use protect::Shortened;
 pub use range::Range;
-pub use recorded_by::{Beyond, ImpliedWindow, RecordedBy, Recorder, beyond, implied_window, notes_compactions, untied, window_in_force};
+pub use recorded_by::{
+    Beyond, ImpliedWindow, RecordedBy, Recorder, begins_later, beyond, implied_window, notes_compactions, untied, window_in_force,
+};
 pub use schema::schema;
 pub use select::{Bounds, Selection};
 pub use selector::{

@@ -186,6 +186,21 @@ pub fn untied(agent: &str) -> impl Iterator<Item = &'static str> {
     OF_PRESETS.iter().filter(mirrors).map(|head| head.name)
 }
 
+/// The first preset of an agent, with the version or day from which its rule holds, where a log is older than that: before it the agent had no such rule, and is
+/// held to none. `None` where a preset covers the log, and of a version that counts from nothing, as builds from sources are numbered.
+pub fn begins_later(recorder: Recorder<'_>) -> Option<(&'static str, &'static str)> {
+    let mut of_agent: Vec<(&Head, &str)> = Vec::new();
+    for head in OF_PRESETS.iter() {
+        for entry in head.recorded_by.iter().filter(|entry| entry.agent == recorder.agent) {
+            of_agent.push((head, entry.from.as_deref()?));
+        }
+    }
+    let (head, from) = of_agent.into_iter().min_by(|(_, one), (_, other)| numbers(one).cmp(numbers(other)))?;
+    let known = if is_day(from) { recorder.day } else { recorder.version };
+    let is_older = numbers(known).any(|number| number > 0) && numbers(known).lt(numbers(from));
+    (is_older && preset_of(recorder).is_none()).then_some((head.name, from))
+}
+
 /// The window that the writer of a log reckons with, in tokens, where the log names this one.
 pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
     let percent = preset_of(recorder).map_or(whole(), |(_, entry)| entry.logged_window_percent);
@@ -257,6 +272,15 @@ mod tests {
         assert_eq!(window("codex", "0.142.2", 121_600), 128_000);
         assert_eq!(window("codex", "", 258_400), 272_000);
         assert_eq!(window("copilot-cli", "1.0", 128_000), 128_000);
+    }
+
+    #[test]
+    fn a_log_from_before_its_agent_had_a_rule_is_older_than_the_first() {
+        let first = |agent, version| begins_later(Recorder { agent, version, ..Recorder::default() });
+        assert_eq!(first("codex", "0.34.0"), Some(("codex@2025-12", "0.40.0")));
+        assert_eq!(["0.40.0", "0.57.0", "0.0.0", "0.0.0-fixture", ""].map(|version| first("codex", version)), [None; 5]);
+        // The oldest preset of Claude Code is that of all older versions.
+        assert_eq!([first("claude-code", "0.2.9"), first("no-agent", "1")], [None; 2]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::cost::CacheKind;
 use crate::experiment::metric::metric_of;
 use crate::experiment::{Advised, Metric, Own, RecordedSession, Recording, Replay, acts, advised, best_of, leading, part, sample_of};
 use crate::list::Arrange;
-use crate::policy::untied;
+use crate::policy::{Recorder, begins_later, notes_compactions, untied};
 use crate::statistics::{Bars, Estimate, FEWEST, Finding, Part, Sample, WORTH, Within, sorted};
 use std::borrow::Cow;
 
@@ -60,9 +60,11 @@ fn without_own(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, as
     let others: Vec<&Replay> = replays.iter().filter(|replay| !replay.is_none()).collect();
     let first = leading(&others, asked.cache);
     let named: Vec<&str> = first.iter().filter_map(|place| Some(others.get(*place)?.policy.as_str())).collect();
-    let known = match corpus.agents().iter().find_map(|agent| untied(agent).next()) {
-        Some(preset) => format!("No preset is tied to these logs, though `-p {preset}` mirrors an agent of them: no verdict."),
-        None => "No preset of these agents is known: no verdict.".to_owned(),
+    let untied = corpus.agents().iter().find_map(|agent| untied(agent).next());
+    let known = match (untied, older(corpus)) {
+        (Some(preset), _) => format!("No preset is tied to these logs, though `-p {preset}` mirrors an agent of them: no verdict."),
+        (None, Some(older)) => format!("{older}: no verdict."),
+        (None, None) => "No preset of these agents is known: no verdict.".to_owned(),
     };
     (baselines.own.is_none() && others.len() > 1).then(|| match named.as_slice() {
         all if all.len() == others.len() => {
@@ -70,6 +72,17 @@ fn without_own(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, as
         }
         all => format!("{known} Fewest failed sessions, then overflows, then cost: {}.", all.join(", ")),
     })
+}
+
+/// That an agent's logs are older than any preset of it, or of a version that none is tied to; `None` where no agent has a preset for its logs.
+fn older(corpus: &Corpus) -> Option<String> {
+    let first = corpus.traces.each().find_map(|trace| {
+        let day = trace.day().unwrap_or_default();
+        let (preset, from) = begins_later(Recorder { agent: &trace.agent, version: &trace.version, day: &day, ..Recorder::default() })?;
+        Some(format!("The logs of {} are older than any preset of it ({preset} holds from {from})", trace.agent))
+    });
+    let tied = || corpus.agents().into_iter().find(|agent| notes_compactions(agent));
+    first.or_else(|| Some(format!("No preset of {} is tied to the version of these logs", tied()?)))
 }
 
 /// That compactions are predicted by the agents' defaults, where the user's own settings give others; `None` where they give as many.

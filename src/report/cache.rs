@@ -80,7 +80,7 @@ fn headline(found: &CacheReads, tells: bool) -> Vec<String> {
     }
     let mut lines = vec![
         format!(
-            "{} of {} recorded reads within 1,024 tokens of what is expected ({}).",
+            "{} of {} reads within 1,024 tokens of what the call before left ({}).",
             grouped(near),
             grouped(expected),
             percent_of(near, expected)

@@ -303,7 +303,7 @@ fn message_table(agents: &BTreeMap<String, Contents>) -> Table {
 fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
     let mut all: Vec<(&String, &ModelShare)> = models.iter().collect();
     all.arrange_by_key(|(name, share)| (Reverse(share.calls), *name));
-    let window = tokens("window_tokens", "window", "by the catalogue; empty where it does not know the model");
+    let window = tokens("window_tokens", "window", "by the catalogue, else as logs name it; empty where neither knows it");
     Fields::<(&String, &ModelShare)>::new()
         .with(Column::name("model", "model"), |(name, _)| if name.is_empty() { Cell::name("(not named)") } else { Cell::text(name) })
         .with(window, |(_, share)| share.window.map_or(Cell::Empty, Cell::Tokens))

@@ -215,6 +215,19 @@ fn a_preset_that_is_tied_to_no_log_is_named() {
     assert!(replayed("nobody").contains("No preset of these agents is known: no verdict."));
 }
 
+/// Codex compacts by itself from 0.40 on: older logs are held to none of its presets, and the screen says that there are some.
+#[test]
+fn logs_older_than_any_preset_of_their_agent_are_said_to_be() {
+    let folder = tempfile::tempdir().expect("folder");
+    let replayed = |version: &str| {
+        let log = Made::new("other", version).calls(&[20]).of_agent("codex", "gpt-5").write(folder.path(), "other.jsonl");
+        ctxsim(&["replay", &log, "-p", "progressive", "-p", "baseagent"]).columns(200).stdout()
+    };
+    let older = "The logs of codex are older than any preset of it (codex@2025-12 holds from 0.40.0): no verdict.";
+    let untold = "No preset of codex is tied to the version of these logs: no verdict.";
+    assert!(replayed("0.34.0").contains(older) && replayed("0.0.0").contains(untold) && !replayed("0.40.0").contains("no verdict"));
+}
+
 /// The preset follows the version; `--set` and `--policy` turn it.
 #[test]
 fn the_preset_is_that_of_the_agent_and_version() {

@@ -41,6 +41,20 @@ fn files_of_copies_are_counted_and_named() {
     assert_eq!(ctxsim(&["inspect", &trace, "--json"]).json()["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
 }
 
+/// A model that the catalogue does not know, or the log does not name, has the window that the log names, as its agent reckons with it.
+#[test]
+fn the_window_of_a_log_is_shown_where_the_catalogue_has_none() {
+    let folder = tempfile::tempdir().expect("folder");
+    let window = |version: &str, window: u64, model: &str| {
+        let head = json!({"session": "one", "agent": "codex", "version": version, "window": window, "model": model});
+        let reply = json!({"role": "assistant", "text": "done", "usage": {"prompt": 1000, "output": 10}});
+        let log = Native::new(head).line(json!({"role": "user", "text": "Go"})).line(reply).write(folder.path(), "one.jsonl");
+        ctxsim(&["inspect", &log, "--json"]).json()["models"][0]["window"].clone()
+    };
+    assert_eq!([window("0.34.0", 272_000, ""), window("0.57.0", 258_400, "no-such-model")], [json!(272_000), json!(272_000)]);
+    assert_eq!([window("0.34.0", 100_000, "gpt-4.1"), window("0.34.0", 0, "")], [json!(1_047_576), json!(null)]);
+}
+
 /// Ids that count messages from 1 stand in every session: with other times they are no copies. A log that holds a side call alone is a session too, and one that holds
 /// nothing is named.
 #[test]

@@ -38,6 +38,7 @@ wire! {
         begins_in_middle: bool,
         printed: bool,
         takes_up: Words<'a>,
+        copied: bool,
         /// The vocabulary that measured texts were counted in.
         measured_in: Words<'a>,
         // A message. `model` is a head's too.
@@ -228,6 +229,7 @@ impl Session {
             begins_in_middle: head.begins_in_middle,
             printed: head.printed,
             takes_up: head.takes_up.some_id().map(str::to_owned),
+            copied: head.copied,
             ..Transcript::default()
         };
         transcript.messages.pack();

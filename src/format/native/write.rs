@@ -29,6 +29,7 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         .flag("begins_in_middle", transcript.begins_in_middle)
         .flag("printed", transcript.printed)
         .some("takes_up", transcript.takes_up.as_deref())
+        .flag("copied", transcript.copied)
         .filled("measured_in", if measured { vocabulary } else { "" });
     line(&head, out)?;
     let mut compactions = transcript.compactions.iter().peekable();

@@ -49,9 +49,9 @@ fn session(folder: &Path) -> PathBuf {
         line("user", "s2", Some("b2"), 60, summary("The rest in short")),
     ];
     let compact = [
-        line("user", "c1", Some("a1"), 10, of(SUMMARY, asked("Your task is to create a detailed summary"))),
         // The conversation may be copied in front of the request.
-        line("assistant", "c2", Some("c1"), 5, of(SUMMARY, reply("m1", "Begun", 1_000, 60))),
+        line("assistant", "a1", Some("u1"), 5, of(SUMMARY, reply("m1", "Begun", 1_000, 60))),
+        line("user", "c1", Some("a1"), 10, of(SUMMARY, asked("Your task is to create a detailed summary"))),
         line("assistant", "c3", Some("c1"), 29, of(SUMMARY, reply("m3", "All of it in short", 8_000, 6))),
         line("assistant", "c4", Some("c3"), 29, of(SUMMARY, reply("m3", " and more", 8_000, 6))),
     ];
@@ -103,21 +103,121 @@ fn requests_for_summaries_belong_to_the_compactions_of_their_session() {
     assert_eq!((&value["corpus"]["calls_with_usage"], &value["corpus"]["recorded_prompt_tokens"]), (&json!(6), &json!(18_508)));
 }
 
+/// What was copied is the session, and begins in the middle where its beginning is not copied.
 #[test]
 fn requests_without_their_session_are_no_session_for_a_policy() {
     let folder = tempfile::tempdir().unwrap();
     fs::remove_file(session(folder.path())).unwrap();
     let beside = folder.path().join("s1/subagents");
     let (transcripts, losses) = read_all(&beside.join(format!("agent-{SUMMARY}.jsonl")));
-    let [transcript] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
-    assert_eq!((transcript.id.as_str(), transcript.parent.as_deref(), losses), ("s1/acompact-1f2e3d", Some("s1"), vec![]));
+    let [copied, request] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((copied.id.as_str(), &copied.parent, copied.copied, copied.begins_in_middle), ("s1", &None, true, true));
+    assert_eq!((prompts(copied), copied.messages.len(), asked_aside(copied), losses), (vec![(1_003, 60)], 1, vec![], vec![]));
+    assert_eq!((request.id.as_str(), request.parent.as_deref(), request.copied), ("s1/acompact-1f2e3d", Some("s1"), false));
     // The compaction itself stands in the session's log.
-    assert_eq!((in_short(transcript).len(), asked_aside(transcript), transcript.compactions.len()), (0, vec![1_003, 8_003], 0));
+    assert_eq!((in_short(request).len(), asked_aside(request), request.compactions.len()), (0, vec![8_003], 0));
 
     let value = ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "baseagent", "--json", "-q"]).json();
     let (recorded, policy) = (&value["recorded"], &value["policies"][0]);
-    assert_eq!((&recorded["calls"], &recorded["summariser_calls"]), (&json!(1), &json!(0)), "{recorded}");
-    assert_eq!((&policy["calls"], &policy["compactions"]), (&json!(1), &json!(0)), "{policy}");
+    assert_eq!((&recorded["calls"], &recorded["summariser_calls"]), (&json!(2), &json!(0)), "{recorded}");
+    assert_eq!((&policy["calls"], &policy["compactions"]), (&json!(2), &json!(0)), "{policy}");
+}
+
+/// The log of a request over a conversation of so many turns, which `branch` goes on with in its own way from the third turn on. Of the request itself it has a failed try, too.
+fn request(agent: &str, turns: u64, branch: &str) -> String {
+    let mut lines: Vec<String> = copied(turns, branch)
+        .into_iter()
+        .map(|(kind, id, parent, at, more)| line(kind, &id, parent.as_deref(), at, of(agent, more)))
+        .collect();
+    let last = lines.len() as u64;
+    lines.push(line("user", &format!("{agent}-q"), None, 500, of(agent, asked("<system-reminder>This is a side question"))));
+    lines.push(line("assistant", &format!("{agent}-r"), None, 501, of(agent, reply(&format!("{agent}-1"), "Hm", 5_000 + last, 60))));
+    lines.push(line("assistant", &format!("{agent}-s"), None, 502, of(agent, reply(&format!("{agent}-2"), "So", 6_000 + last, 60))));
+    lines.join("\n") + "\n"
+}
+
+type Told = (&'static str, String, Option<String>, u64, Value);
+
+fn copied(turns: u64, branch: &str) -> Vec<Told> {
+    let mut lines: Vec<Told> = Vec::new();
+    for turn in 1..=turns {
+        let own = if turn > 2 { branch } else { "" };
+        let before = lines.last().map(|(_, id, ..)| id.clone());
+        let (user, answer) = (format!("{own}u{turn}"), format!("{own}a{turn}"));
+        lines.push(("user", user.clone(), before, turn * 10, asked("Go on")));
+        lines.push((
+            "assistant",
+            answer,
+            Some(user),
+            turn * 10 + 5,
+            reply(&format!("{own}m{turn}"), "Gone on a good bit", turn * 1_000, 60),
+        ));
+    }
+    lines
+}
+
+/// A conversation that only logs of requests over it hold is one session, in whatever order and parts they are read: shorter copies add nothing, a branch its own end.
+#[test]
+fn copies_of_a_conversation_are_one_session() {
+    let inspected = |places: &[String]| {
+        let places = places.iter().map(String::as_str);
+        let value = ctxsim(&[vec!["inspect"], places.collect(), vec!["--json", "-q"]].concat()).json();
+        let mut sessions: Vec<(String, u64)> = value["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["session"].as_str().unwrap().to_owned(), one["calls"].as_u64().unwrap()))
+            .collect();
+        sessions.sort();
+        let counts = ["calls_with_usage", "recorded_prompt_tokens"].map(|key| value["corpus"][key].as_u64().unwrap());
+        (sessions, counts)
+    };
+    let logs = |names: [&str; 4]| {
+        let folder = tempfile::tempdir().unwrap();
+        let beside = folder.path().join("s1/subagents");
+        fs::create_dir_all(&beside).unwrap();
+        for (name, (turns, branch)) in names.into_iter().zip([(4, ""), (4, ""), (2, ""), (3, "b")]) {
+            let agent = format!("aside_question-{name}");
+            fs::write(beside.join(format!("agent-{agent}.jsonl")), request(&agent, turns, branch)).unwrap();
+        }
+        folder
+    };
+    let place = |folder: &tempfile::TempDir| folder.path().to_string_lossy().into_owned();
+    let asked = |names: [&str; 4]| names.map(|name| (format!("s1/aside_question-{name}"), 2));
+    // The whole, what the branch adds to it, and eight requests.
+    let turns = 4 * 3 + 1_000 + 2_000 + 3_000 + 4_000;
+    let requests: u64 = [8, 8, 4, 6].iter().map(|lines| 11_000 + 2 * (lines + 3)).sum();
+    let counts = [4 + 1 + 8, turns + 3_003 + requests];
+    for names in [["1", "2", "3", "4"], ["4", "3", "2", "1"], ["2", "4", "1", "3"]] {
+        let folder = logs(names);
+        let mut sessions = [vec![("s1".to_owned(), 1), ("s1".to_owned(), 4)], asked(names).to_vec()].concat();
+        sessions.sort();
+        assert_eq!(inspected(&[place(&folder)]), (sessions.clone(), counts), "{names:?}");
+        // In parts: each file by itself, joined behind one another.
+        let traces = tempfile::tempdir().unwrap();
+        let part = |name: &str| {
+            let (log, part) = (
+                format!("{}/s1/subagents/agent-aside_question-{name}.jsonl", place(&folder)),
+                format!("{}/{name}.ctxtrace", place(&traces)),
+            );
+            ctxsim(&["trace", "build", &log, "-o", &part]).code(0);
+            part
+        };
+        assert_eq!(inspected(&names.map(part)), (sessions, counts), "{names:?} in parts");
+    }
+    // Where a log of its own holds the session, its copies change nothing, wherever it lies.
+    let folder = logs(["1", "2", "3", "4"]);
+    let own = [copied(4, ""), copied(3, "b").split_off(4)].concat();
+    let own: Vec<String> = own.into_iter().map(|(kind, id, parent, at, more)| line(kind, &id, parent.as_deref(), at, more)).collect();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("z.jsonl"), own.join("\n")).unwrap();
+    let sessions = [vec![("s1".to_owned(), 5)], asked(["1", "2", "3", "4"]).to_vec()].concat();
+    assert_eq!(inspected(&[place(&folder), place(&elsewhere)]), (sessions, counts));
+    // So it is in one file, be it behind the copies.
+    let one = request("aside_question-1", 4, "") + &own.join("\n");
+    let (transcripts, losses) = read_text("one.jsonl", &one);
+    let [session] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
+    assert_eq!((session.copied, prompts(session).len(), asked_aside(session), losses), (false, 5, vec![5_011, 6_011], vec![]));
 }
 
 /// Some versions write all agents into the session's own file.

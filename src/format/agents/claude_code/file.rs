@@ -3,104 +3,27 @@
 #![expect(clippy::indexing_slicing, reason = "conversations are named by their places in a list that never shrinks")]
 
 use super::attachment;
+use super::claim::{is_document, is_list};
 use super::conversation::{Conversation, is_prompt};
-use super::forks::{self, Forks};
+use super::forks::{self, Asked, Forks};
 use super::record::{CompactMetadata, Record, Replacement};
 use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
-use crate::format::reader::Claim;
 use crate::format::wire::anthropic::UsageRecord;
 use crate::transcript::{Message, Scale, Transcript, project};
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Claims files whose records have Claude Code's ids.
-pub(super) fn claims(source: &Source) -> Claim {
-    if forks::is_companion(source) {
-        return Claim::Companion;
-    }
-    if is_list(source) {
-        let first = source.outline();
-        let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
-        let hook = first.text("[].subtype").starts_with("hook_") && first.has("[].hook_id");
-        let own = hook || first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
-        return Claim::when(streamed && own);
-    }
-    if is_document(source) {
-        return Claim::Yes;
-    }
-    let mut best = Claim::No;
-    // Lines without any of these say nothing here, and need not be decoded.
-    let telling = ["sessionId", "session_id", "leafUuid", "isSnapshotUpdate", "usageMetadata", "systemPayload", "parts\":["];
-    for line in source.head_text().lines().filter(|line| telling.iter().any(|key| line.contains(key))) {
-        best = best.max(match serde_json::from_str::<Record>(line) {
-            Ok(record) if is_foreign(&record, line) => return Claim::No,
-            Ok(record) => claim(&record, line),
-            // A long line is cut by the end of the head; others are damaged.
-            Err(_) if is_cut_record(line) => Claim::Maybe,
-            Err(_) => Claim::No,
-        });
-        if best == Claim::Yes {
-            break;
-        }
-    }
-    best
-}
-
-/// What the program prints is kept by some as one list.
-fn is_list(source: &Source) -> bool {
-    source.head_text().trim_start().starts_with('[')
-}
-
-/// Is it a document that holds the records: a session's lines in one list, or what programs that start the agent record of its lines?
-fn is_document(source: &Source) -> bool {
-    let shows = |signature| source.outline().shows(signature);
-    shows("loglines[].type loglines[].message") || shows("metadata.cli_version messages[].direction messages[].message.type")
-}
-
-/// The records of such a document, in its lists.
+/// The records of a document, in its lists.
 const LISTS: [(&str, Take); 2] = [("loglines", Take::Elements), ("messages", Take::Elements)];
 
 wire! {
     /// A line as it was recorded: `send` or `recv`.
     struct Passed<'a> { direction: Words<'a>, message: Option<&'a RawValue> }
-}
-
-/// A relative of Gemini CLI links its records in the same way, but its messages have parts and its notes payloads.
-fn is_foreign(record: &Record<'_>, line: &str) -> bool {
-    let marks = ["\"usageMetadata\"", "\"systemPayload\""];
-    marks.iter().any(|mark| line.contains(mark)) || (record.message.is_some() && line.contains("\"parts\":["))
-}
-
-fn claim(record: &Record<'_>, line: &str) -> Claim {
-    let logged = !record.is_streamed() && !record.session().is_empty();
-    let linked = line.contains("\"parentUuid\"") && !record.uuid.is_empty() && logged;
-    match &*record.kind {
-        "user" | "assistant" | "system" | "progress" | "attachment" if linked => Claim::Yes,
-        // Tools that keep a log in short leave the links out. Anthropic's usage tells it from logs of relatives.
-        "assistant" if logged && record.message.as_ref().is_some_and(|wire| !wire.id.is_empty() && wire.usage.is_some()) => Claim::Maybe,
-        "summary" if !record.leaf_uuid.is_empty() => Claim::Yes,
-        "file-history-snapshot" if line.contains("\"isSnapshotUpdate\"") => Claim::Maybe,
-        "queue-operation" | "permission-mode" | "custom-title" | "mode" | "last-prompt" if logged => Claim::Maybe,
-        "system" if record.is_streamed() && &*record.subtype == "init" && line.contains("\"tools\"") => Claim::Yes,
-        // Hooks run before it, and may say more than the head holds.
-        "system" if record.is_streamed() && record.subtype.starts_with("hook_") && line.contains("\"hook_id\"") => Claim::Yes,
-        "system" if record.is_streamed() && STATES.contains(&&*record.subtype) => Claim::Maybe,
-        "user" | "assistant" if record.is_streamed() && record.message.is_some() && line.contains("\"parent_tool_use_id\"") => Claim::Yes,
-        _ => Claim::No,
-    }
-}
-
-/// What the program prints of its own state.
-const STATES: [&str; 4] = ["status", "api_retry", "compact_boundary", "task_started"];
-
-fn is_cut_record(line: &str) -> bool {
-    let marks = ["\"parentUuid\":", "\"sessionId\":", "\"isSidechain\":"];
-    line.starts_with('{') && marks.iter().all(|mark| line.contains(mark)) && !line.contains("\"parts\":[")
 }
 
 /// Up to 2.1.1 the end of what a command printed is cut off; later a preview stays of every long result, and the middle of a failed
@@ -133,6 +56,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         went_on: FxHashMap::default(),
         latest: [None; 2],
         forks: Forks::default(),
+        copies: FxHashMap::default(),
         room: (source.bytes / LEAST_BYTES).min(MOST_ROOM) as usize,
         sums: FxHashMap::default(),
         fork: None,
@@ -178,7 +102,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     }
     let name = source.name();
     // Records may come in another order than they were made: by now all are known, and need not be remembered while sessions are measured.
-    let File { conversations, forked, went_on, nodes, forks, sessions, mut sums, fork, .. } = file;
+    let File { conversations, forked, went_on, nodes, forks, copies, sessions, mut sums, fork, .. } = file;
     let hand_over: &mut dyn FnMut(Transcript) = &mut |mut transcript| {
         if let Some(fork) = fork {
             fork.clone_into(&mut transcript.agent);
@@ -195,6 +119,12 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         transcript.begins_in_middle = in_middle.contains(&index) || forked.contains(own.unwrap_or_default());
         if let Some(replies) = forks.remove(&Some(index)) {
             forks::join(&mut transcript, replies);
+        }
+        if let Some(asked) = copies.get(&index) {
+            let is_here = transcript.parent.as_ref().is_some_and(|session| sessions.contains_key(&xxh3_64(session.as_bytes())));
+            if is_here || !forks::leave_copied(&mut transcript, *asked) {
+                continue;
+            }
         }
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
             continue;
@@ -241,6 +171,12 @@ const MOST_ROOM: u64 = 1 << 20;
 /// Ids are kept as hashes: a long file has as many of them as lines.
 type IdHash = u64;
 
+/// The hash of a record's id that this record names. A copy has the ids of what it is a copy of, which may stand in the same file.
+fn id_hash(record: &Record<'_>, id: &str) -> IdHash {
+    let copy = if forks::is_of_request(record) { xxh3_64(record.agent().as_bytes()) } else { 0 };
+    xxh3_64_with_seed(id.as_bytes(), copy)
+}
+
 struct File<'s> {
     scale: &'s dyn Scale,
     conversations: Vec<Conversation<'s>>,
@@ -256,6 +192,8 @@ struct File<'s> {
     latest: [Option<usize>; 2],
     /// Requests over the conversation, beside it.
     forks: Forks,
+    /// Conversations in logs of such requests, and where the request was asked.
+    copies: FxHashMap<usize, Option<Asked>>,
     /// Messages that the first conversation has room for.
     room: usize,
     /// Prompt tokens of all requests of a printed session, where it tells: the largest sum.
@@ -273,8 +211,12 @@ impl File<'_> {
         {
             self.fork = Some(IFLOW);
         }
-        if record.is_side() && forks::label(record.agent()).is_some() {
-            return self.forks.record(record, lose);
+        if forks::is_of_request(record) {
+            // Where the session itself is here, what was copied of it says nothing new.
+            if self.sessions.contains_key(&xxh3_64(record.session().as_bytes())) {
+                return self.forks.record(record, lose);
+            }
+            self.forks.record(record, &mut |_| {});
         }
         match &*record.kind {
             "user" | "assistant" | "system" | "attachment" | "progress" => self.node(record, lose),
@@ -348,7 +290,7 @@ impl File<'_> {
     }
 
     fn node(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        let hash = record.uuid.some_id().map(|uuid| xxh3_64(uuid.as_bytes()));
+        let hash = record.uuid.some_id().map(|uuid| id_hash(record, uuid));
         if let Some((conversation, _)) = hash.and_then(|hash| self.known(hash)) {
             lose("repeated record (same uuid)");
             if let (Some(wire), "assistant") = (&record.message, &*record.kind) {
@@ -356,7 +298,7 @@ impl File<'_> {
             }
             return;
         }
-        let parent = self.known(xxh3_64(record.parent().as_bytes()));
+        let parent = self.known(id_hash(record, record.parent()));
         let index = self.conversation(record, parent.map(|(conversation, _)| conversation));
         let kept_from = self.kept_from(record, index);
         let conversation = &mut self.conversations[index];
@@ -368,7 +310,7 @@ impl File<'_> {
         let project_of = &mut conversation.made.transcript.project;
         *project_of = project_of.take().or_else(|| project(&record.cwd));
         if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
-            self.went_on.insert(index, xxh3_64(record.parent().as_bytes()));
+            self.went_on.insert(index, id_hash(record, record.parent()));
         }
         let parent = match parent.filter(|(of, _)| *of == index) {
             Some((_, node)) => Parent::Node(node),
@@ -382,9 +324,15 @@ impl File<'_> {
         if let Some(hash) = hash {
             self.nodes.insert(hash, (index as u32, node as u32));
         }
+        if forks::is_of_request(record) {
+            let asked = self.copies.entry(index).or_default();
+            if forks::asks(record) {
+                *asked = Some(Asked { behind: conversation.made.next(), refused: conversation.made.transcript.refused });
+            }
+        }
         enter(conversation, record, node, kept_from, lose);
         let named = record.logical_parent_uuid.id();
-        if !named.is_empty() && self.known(xxh3_64(named.as_bytes())).is_none() {
+        if !named.is_empty() && self.known(id_hash(record, named)).is_none() {
             let made = self.conversations[index].made.transcript.compactions.last_mut();
             made.into_iter().filter(|event| event.id == record.uuid.id()).for_each(|event| event.behind_gap = true);
         }
@@ -439,7 +387,7 @@ impl File<'_> {
     fn kept_from(&self, record: &Record<'_>, index: usize) -> Option<usize> {
         let metadata = serde_json::from_str::<CompactMetadata>(record.boundary()?.get()).ok()?;
         let message = |uuid: &Words<'_>| {
-            let (conversation, node) = self.known(xxh3_64(uuid.as_bytes()))?;
+            let (conversation, node) = self.known(id_hash(record, uuid))?;
             self.conversations[index].tree.first_message(node).filter(|_| conversation == index)
         };
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter_map(message).min();

@@ -1,10 +1,12 @@
 //! Requests that the program makes over its own conversation, beside it: it forks the context, asks one thing, and logs what it asked as a
-//! sub-agent of the session, `<session>/subagents/agent-a<label>-<id>.jsonl` or lines of the session's own file. They are no sessions: the log holds
-//! the question alone, and not the context that was sent with it.
+//! sub-agent of the session, `<session>/subagents/agent-a<label>-<id>.jsonl` or lines of the session's own file. They are no sessions: logs of 2.1.29 hold
+//! the question, and what of the conversation no log had yet. Those of 2.1.72 begin with a copy of the whole of it (`runForkedAgent` records the messages
+//! that it forks, one of its own, and what is replied): where no log holds the session itself, such a copy is the session.
 
 use super::conversation::{agree, call_id, is_plausible, is_settled};
 use super::record::{Record, SYNTHETIC};
 use crate::format::ground::{Lose, Source, millis};
+use crate::format::wire::anthropic::Piece;
 use crate::format::wire::blocks::Block;
 use crate::reading::{entries, is_beside};
 use crate::transcript::{Call, CompactionKind, Project, Transcript, project};
@@ -22,6 +24,11 @@ const LABELS: [&str; 4] = [COMPACT, "prompt_suggestion", "side_question", "sessi
 pub(super) fn label(agent: &str) -> Option<&'static str> {
     let (label, _) = agent.strip_prefix('a')?.split_once('-')?;
     LABELS.into_iter().find(|known| *known == label)
+}
+
+/// Is it of the log of such an agent?
+pub(super) fn is_of_request(record: &Record<'_>) -> bool {
+    record.is_side() && label(record.agent()).is_some()
 }
 
 /// Is it the file of such an agent?
@@ -50,12 +57,42 @@ pub(super) fn beside(source: &Source) -> Vec<PathBuf> {
     files
 }
 
+/// Is it what such an agent is asked, one message behind the conversation that was copied in front of it? It holds no result, and the program does not mark
+/// it as put in by itself. The last one of a log is that.
+pub(super) fn asks(record: &Record<'_>) -> bool {
+    let answers = || record.message.as_ref().is_none_or(|wire| wire.content.objects().any(Piece::is_result));
+    &*record.kind == "user" && !record.is_injected() && !record.is_summary() && !answers()
+}
+
+/// Where in a copied conversation the request over it was asked.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// The number of messages before it.
+    pub behind: usize,
+    /// Whether the provider had refused the prompt before it.
+    pub refused: bool,
+}
+
+/// Leaves of the log of a request the conversation that it was forked from, as a session like any other. Is a call in it?
+pub(super) fn leave_copied(copy: &mut Transcript, asked: Option<Asked>) -> bool {
+    let Some(Asked { behind, refused }) = asked else { return false };
+    drop(copy.messages.split_off(behind));
+    copy.compactions.retain(|event| event.before <= behind);
+    copy.refusals.retain(|before| *before < behind);
+    copy.refused &= refused;
+    copy.id = copy.parent.take().unwrap_or_default();
+    copy.copied = true;
+    copy.messages.each().any(|message| message.call.is_some())
+}
+
 /// The replies to such requests.
 #[derive(Default)]
 pub(super) struct Forks {
     replies: Vec<Reply>,
     /// Places of the replies, by agent and id.
     places: FxHashMap<(String, String), usize>,
+    /// By agent, how many replies had come before it was asked.
+    asked: FxHashMap<String, usize>,
 }
 
 /// What the lines of one reply have told so far.
@@ -69,11 +106,16 @@ pub(super) struct Reply {
     lowest_output: u64,
     visible: u64,
     settled: bool,
+    /// It came before what the agent was asked: a reply of the conversation that was forked.
+    copied: bool,
 }
 
 impl Forks {
     /// Takes in a record of such an agent. Of what it was asked nothing stands in the context.
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        if asks(record) {
+            self.asked.insert(record.agent().to_owned(), self.replies.len());
+        }
         let wire = record.message.as_ref().filter(|wire| &*record.kind == "assistant" && &*wire.model != SYNTHETIC);
         let Some(wire) = wire.filter(|_| record.is_api_error_message != Some(true)) else { return };
         let id = [&wire.id, &record.request_id, &record.uuid].into_iter().find_map(|id| id.some_id()).unwrap_or_default();
@@ -89,6 +131,7 @@ impl Forks {
                 lowest_output: u64::MAX,
                 visible: 0,
                 settled: false,
+                copied: false,
             });
         }
         let Some(reply) = self.replies.get_mut(place) else { return };
@@ -113,7 +156,8 @@ impl Forks {
     /// The replies by the conversation that they belong to, those of other files apart.
     pub fn by_owner(self, owner: impl Fn(&str) -> Option<usize>) -> BTreeMap<Option<usize>, Vec<Reply>> {
         let mut by_owner: BTreeMap<_, Vec<Reply>> = BTreeMap::new();
-        for reply in self.replies.into_iter().filter(|reply| reply.call.usage.is_some()) {
+        for (place, mut reply) in self.replies.into_iter().enumerate().filter(|(_, reply)| reply.call.usage.is_some()) {
+            reply.copied = self.asked.get(&reply.agent).is_some_and(|asked| place < *asked);
             by_owner.entry(owner(&reply.session)).or_default().push(reply);
         }
         by_owner
@@ -150,10 +194,10 @@ pub(super) fn join(transcript: &mut Transcript, mut replies: Vec<Reply>) {
     transcript.side_calls.extend(replies.into_iter().map(|reply| reply.call));
 }
 
-/// Requests whose session another file holds: for each agent a session of nothing else. The compactions stand in that file.
+/// Requests whose session another file holds, or none: for each agent a session of nothing else. What was copied is a session of its own ([`leave_copied`]).
 pub(super) fn apart(replies: Vec<Reply>) -> Vec<Transcript> {
     let mut sessions: Vec<Transcript> = Vec::new();
-    for reply in replies {
+    for reply in replies.into_iter().filter(|reply| !reply.copied) {
         let id = format!("{}/{}", reply.session, reply.agent);
         if sessions.last().is_none_or(|last| last.id != id) {
             let (agent, version, project) = ("claude-code".to_owned(), reply.version, reply.project);

@@ -2,11 +2,12 @@
 //!
 //! The lines are a log, not the conversation: one reply of the model is spread over a line for each content block, branches that the
 //! user left stay in the file, and sub-agents may write into the same file. What the program prints has the same records under names of
-//! its own. [`file`] sorts records into conversations, [`conversation`] puts one of them together, [`mirror`] gathers what is shown of
+//! its own. [`claim`] knows such files, [`file`] sorts records into conversations, [`conversation`] puts one of them together, [`mirror`] gathers what is shown of
 //! sub-agents elsewhere, [`forks`] what the program asks over its own conversation, [`queue`] what people say during a turn, [`tree`] knows which messages stand in the context, [`window`]
 //! which window was chosen.
 
 mod attachment;
+mod claim;
 mod conversation;
 mod file;
 mod forks;
@@ -22,6 +23,6 @@ use crate::format::reader::Reader;
 pub const READER: Reader = Reader {
     name: "claude-code",
     about: "Claude Code sessions: ~/.claude/projects/**/*.jsonl, --output-format stream-json",
-    claims: file::claims,
+    claims: claim::claims,
     read: file::read,
 };
