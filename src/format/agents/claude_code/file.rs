@@ -3,9 +3,10 @@
 #![expect(clippy::indexing_slicing, reason = "conversations are named by their places in a list that never shrinks")]
 
 use super::attachment;
-use super::conversation::{Conversation, is_prompt};
+use super::conversation::Conversation;
 use super::forks::{self, Forks};
 use super::record::{CompactMetadata, Record, Replacement};
+use super::said::is_prompt;
 use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
@@ -378,7 +379,7 @@ impl File<'_> {
             }
             None => Parent::Unknown,
         };
-        let node = conversation.tree.grow(parent);
+        let node = conversation.tree.grow(parent, &*record.kind == "progress");
         if let Some(hash) = hash {
             self.nodes.insert(hash, (index as u32, node as u32));
         }
