@@ -211,9 +211,11 @@ fn held_against(
         }
         sum.calls += 1;
         sum.cache_calls += u64::from(tells);
-        let reads = tells && split.read.max(usage.cache_read) > 0;
+        // What misses in the mean is right in a bill, and at no single call.
+        let hit = answer.found.read;
+        let reads = tells && hit.max(usage.cache_read) > 0;
         sum.reads += u64::from(reads);
-        sum.reads_within += u64::from(reads && split.read.abs_diff(usage.cache_read) <= BLOCK.min(usage.prompt / 10));
+        sum.reads_within += u64::from(reads && hit.abs_diff(usage.cache_read) <= BLOCK.min(usage.prompt / 10));
         let (recorded, modelled) = (bill(as_recorded(&usage)), bill(split));
         sum.recorded += recorded;
         sum.modelled += modelled;

@@ -24,6 +24,7 @@ mod claims;
 pub mod claude_code;
 /// What Claude Code asks over its own conversation, beside it.
 mod claude_code_forks;
+mod claude_code_returns;
 /// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
 pub mod cline;
 /// Sessions of the Cline CLI.

@@ -1,9 +1,11 @@
 //! One conversation, put together record by record.
 
 use super::mirror::Mirror;
+use super::prompts::Prompts;
 use super::queue::Queue;
-use super::record::{CompactMetadata, Kind, Record, Replacement, SYNTHETIC, Wire};
-use super::tree::Tree;
+use super::record::{CompactMetadata, Record, Replacement, SYNTHETIC, Wire};
+use super::said::{is_refusal, is_written_by_agent, only_text};
+use super::tree::{Departure, Tree};
 use super::window::Chosen;
 use crate::format::ground::{Lose, TAKEN_UP, Words, millis};
 use crate::format::recorder::Recorder;
@@ -41,6 +43,12 @@ pub(super) struct Conversation<'s> {
     kept_behind: (usize, FxHashSet<u64>),
     /// Where the next message goes back to.
     rewind: Option<usize>,
+    /// What replies since the last compaction report.
+    prompts: Prompts,
+    /// Where the conversation went back since the last reply, and where to, if nothing came back.
+    went_back: Option<(usize, usize)>,
+    /// A person has spoken since the last reply.
+    asked: bool,
     /// A model answered, be it in a reply that is no call.
     pub replied: bool,
 }
@@ -71,6 +79,9 @@ impl<'s> Conversation<'s> {
             unsummarised: None,
             kept_behind: Default::default(),
             rewind: None,
+            prompts: Prompts::default(),
+            went_back: None,
+            asked: false,
             replied: false,
         }
     }
@@ -87,6 +98,7 @@ impl<'s> Conversation<'s> {
         // Results of parallel calls hang on different lines of one reply: they never go back.
         if messages.iter().all(|message| message.role != Role::Tool) {
             self.go_back(node, lose);
+            self.asked |= !synthetic;
         }
         for message in messages {
             self.add(record, node, Message { synthetic: synthetic && message.role == Role::User, ..message });
@@ -173,6 +185,9 @@ impl<'s> Conversation<'s> {
             lose("reply without an id, usage and a reason to stop (no call)");
         }
         let model = wire.billed_model();
+        if let Some(usage) = usage.filter(|usage| usage.prompt > 0) {
+            self.compare(usage.prompt, &model, node);
+        }
         let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &model, usage));
         if call.is_some()
             && let Some(host) = wire.host()
@@ -196,6 +211,7 @@ impl<'s> Conversation<'s> {
             settled: is_settled(wire),
             blocks: Box::default(),
         };
+        usage.into_iter().filter(|usage| usage.prompt > 0).for_each(|usage| self.prompts.note(index, usage));
         self.add(record, node, Message { call: call.map(Box::new), ..Message::new(Role::Assistant, parts) });
         if let Some(message) = self.made.transcript.messages.get_mut(index)
             && !wire.id.id().is_empty()
@@ -203,6 +219,31 @@ impl<'s> Conversation<'s> {
             message.id = wire.id.to_string();
         }
         self.replies.insert(key, Box::new(reply));
+    }
+
+    /// What the file leaves behind has left the context only if the next prompt does not hold it. A branch that is lost when the file is loaded is lost from
+    /// the prompt on that lacks it.
+    fn compare(&mut self, prompt: u64, model: &str, node: usize) {
+        let (went_back, asked) = (self.went_back.take(), std::mem::take(&mut self.asked));
+        if self.made.chain.model() != model {
+            return self.prompts.forget(self.made.next());
+        }
+        if let Some((at, to)) = went_back {
+            let since: Vec<Message> = (at..self.made.next()).filter_map(|at| self.made.transcript.messages.get_mut(at).cloned()).collect();
+            if self.prompts.holds(to, prompt, since.iter()) && self.tree.stay() {
+                self.rewind = None;
+                self.made.transcript.messages.get_mut(at).into_iter().for_each(|message| message.rewind = None);
+            }
+        }
+        if asked
+            && self.tree.loses()
+            && self.prompts.shrank(prompt)
+            && let Some(loss) = self.tree.loss(node)
+            && self.prompts.lacks(&loss.stretches, prompt)
+        {
+            self.tree.load(&loss);
+            self.leave(loss.departure);
+        }
     }
 
     /// Takes in another line of a reply.
@@ -229,11 +270,15 @@ impl<'s> Conversation<'s> {
                 call.usage = Some(again);
             }
         }
+        call.usage.into_iter().filter(|usage| usage.prompt > 0).for_each(|usage| self.prompts.note(index, usage));
     }
 
     /// The boundary that a compaction leaves.
     pub fn boundary(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>, kept_from: Option<usize>) {
         self.unsummarised = Some(self.made.transcript.compactions.len());
+        self.went_back = None;
+        self.prompts.forget(self.made.next());
+        self.tree.settle();
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter(|_| kept_from.is_none());
         self.kept_behind = (self.made.transcript.compactions.len(), kept.map(|uuid| xxh3_64(uuid.as_bytes())).collect());
         self.made.compact(Compaction {
@@ -310,6 +355,14 @@ impl<'s> Conversation<'s> {
 
     fn go_back(&mut self, node: usize, lose: Lose<'_>) {
         let Some(departure) = self.tree.depart(node) else { return lose(TAKEN_UP) };
+        if let Some(to) = departure.rewind {
+            self.went_back = departure.again.is_empty().then_some((self.made.next(), to));
+        }
+        self.leave(departure);
+    }
+
+    /// What leaves is taken back by the message that comes next.
+    fn leave(&mut self, departure: Departure) {
         let mut rewind = departure.rewind;
         for original in departure.again {
             let index = self.made.next();
@@ -423,50 +476,4 @@ fn visible_bytes(part: &Part) -> u64 {
         Part::Text(text) | Part::Thinking { text, .. } | Part::ToolCall { arguments: text, .. } | Part::Other(text) => text.length.bytes,
         Part::ToolResult { .. } | Part::Image(_) | Part::Tools(_) => 0,
     })
-}
-
-/// Did the person type this? Results of tools and text of the agent's own are user records too.
-pub(super) fn is_prompt(record: &Record<'_>) -> bool {
-    let Some(wire) = record.message.as_ref().filter(|_| &*record.kind == "user" && !record.is_summary()) else { return false };
-    let answers = wire.content.objects().any(Piece::is_result);
-    !answers && !record.is_injected() && !is_written_by_agent(record, wire)
-}
-
-/// Does the agent say in the model's name that the provider refused the prompt for its size?
-fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
-    let says_so = |text: &str| text.to_ascii_lowercase().starts_with("prompt is too long");
-    record.is_api_error_message == Some(true)
-        && wire.content.0.iter().any(|block| match block {
-            Block::Text(text) => says_so(text),
-            Block::Object(piece) => says_so(&piece.text),
-            Block::Other => false,
-        })
-}
-
-/// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
-fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
-    const OPENINGS: [&str; 8] = [
-        "<local-command-",
-        "<command-name>",
-        "<bash-stdout>",
-        "<bash-stderr>",
-        "<task-notification>",
-        "<system-reminder>",
-        "[Request interrupted by user",
-        "Caveat: The messages below were generated by the user while running local commands",
-    ];
-    let origin = record.origin.and_then(|origin| serde_json::from_str::<Kind>(origin.get()).ok());
-    if let Some(origin) = origin.filter(|origin| !origin.kind.is_empty()) {
-        return &*origin.kind != "human";
-    }
-    OPENINGS.iter().any(|opening| only_text(wire).trim_start().starts_with(opening))
-}
-
-/// The text of a message that is one text; empty for others.
-fn only_text<'w>(wire: &'w Wire<'_>) -> &'w str {
-    match wire.content.0.as_slice() {
-        [Block::Text(text)] => text,
-        [Block::Object(piece)] => &piece.text,
-        _ => "",
-    }
 }

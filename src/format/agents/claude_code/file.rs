@@ -4,9 +4,10 @@
 
 use super::attachment;
 use super::claim::{is_document, is_list};
-use super::conversation::{Conversation, is_prompt};
+use super::conversation::Conversation;
 use super::forks::{self, Asked, Forks};
 use super::record::{CompactMetadata, Record, Replacement};
+use super::said::is_prompt;
 use super::tree::Parent;
 use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, says, wire, without};
 use crate::format::marks::{Mark, Marked};
@@ -320,7 +321,7 @@ impl File<'_> {
             }
             None => Parent::Unknown,
         };
-        let node = conversation.tree.grow(parent);
+        let node = conversation.tree.grow(parent, &*record.kind == "progress");
         if let Some(hash) = hash {
             self.nodes.insert(hash, (index as u32, node as u32));
         }

@@ -12,8 +12,10 @@ mod conversation;
 mod file;
 mod forks;
 mod mirror;
+mod prompts;
 mod queue;
 mod record;
+mod said;
 mod tree;
 mod window;
 

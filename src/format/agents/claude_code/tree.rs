@@ -16,11 +16,18 @@
 //! r3      u3      5     5        0 1 4 5
 //! u4      r2      6     8        0 1 6 7 8  4 and 5 leave (rewind: 4), 2 and 3 come back as 6 and 7 (again: 2, 3)
 //! ```
+//!
+//! In older versions (logs up to 2.1.83 have them) hooks and sub-agents leave `progress` records, which the program writes late: a record that follows them hangs, over them, on an earlier
+//! tool call. The conversation in memory is a list and loses nothing by that. A program that loads the file (`--resume`) does: it leaves the `progress` records
+//! out, hangs what follows them on what they hang on, and takes the chain of the newest record (`progressBridge` and `buildConversationChain` of
+//! `sessionStorage.ts`; `isTranscriptMessage` there says why such records were given up). So a record has two parents where they differ: the one that
+//! it has in the running conversation, and the one that it is `loaded` with.
 
 #![expect(clippy::indexing_slicing, reason = "nodes and places are those of this tree, which never shrinks")]
 
 use crate::format::ground::Repeats;
 use crate::transcript::Role;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// What the log says of a record's parent.
@@ -41,6 +48,15 @@ pub(super) struct Departure {
     pub rewind: Option<usize>,
     /// Messages of an abandoned branch that stand in the context again, in order.
     pub again: Vec<usize>,
+}
+
+/// What a program that loads the file loses of the conversation.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reload {
+    /// Stretches of messages in the context that it does not find: the first message of each, and the first in the context behind it.
+    pub stretches: Vec<(usize, usize)>,
+    /// The first of them leaves with all behind it, and what was found comes again.
+    pub departure: Departure,
 }
 
 /// A record. Indices are kept small: a long log has as many of them as lines.
@@ -71,6 +87,12 @@ pub(super) struct Tree {
     /// The messages in the context, ascending.
     live: Vec<u32>,
     newest_reply: Option<u32>,
+    /// Nodes of `progress` records, ascending, and the record above them that is none: `None` where such records begin the conversation.
+    bridges: Vec<(u32, Option<u32>)>,
+    /// The parents with which nodes are loaded, where these are others than in the running conversation.
+    loaded: BTreeMap<u32, Option<u32>>,
+    /// What left the context last, if nothing came back for it: the record that it left for, its place among those in the context, the messages.
+    left: Option<(usize, usize, Vec<u32>)>,
     chained: bool,
     repeats: Repeats,
 }
@@ -94,17 +116,37 @@ impl Tree {
     }
 
     /// Adds a record, and hands back the number of its node.
-    pub fn grow(&mut self, parent: Parent) -> usize {
+    pub fn grow(&mut self, parent: Parent, is_progress: bool) -> usize {
+        let before = self.nodes.len().checked_sub(1).map(|node| node as u32);
+        let above = match parent {
+            Parent::Node(node) => self.bridge(node).unwrap_or(Some(node as u32)),
+            Parent::Root => None,
+            Parent::Unknown => before,
+        };
+        self.chained |= matches!(parent, Parent::Node(_));
+        let node = self.nodes.len() as u32;
+        if is_progress {
+            self.bridges.push((node, above));
+        }
         let (parent, reply) = match parent {
-            Parent::Node(node) => {
-                self.chained = true;
-                (Some(node as u32), self.nodes.get(node).and_then(|node| node.reply))
+            Parent::Node(over) if above.is_some() && (is_progress || self.bridge(over).is_some()) => {
+                if !is_progress && above.and_then(|above| self.nodes.get(above as usize)?.reply) != self.newest_reply {
+                    self.loaded.insert(node, above);
+                }
+                (before, self.newest_reply)
             }
+            Parent::Node(node) => (Some(node as u32), self.nodes.get(node).and_then(|node| node.reply)),
             Parent::Root => (None, None),
-            Parent::Unknown => (self.nodes.len().checked_sub(1).map(|node| node as u32), self.newest_reply),
+            Parent::Unknown => (before, self.newest_reply),
         };
         self.nodes.push(Node { parent, messages: 0..0, reply });
         self.nodes.len() - 1
+    }
+
+    /// Of a `progress` record, the record above it that is none.
+    fn bridge(&self, node: usize) -> Option<Option<u32>> {
+        let place = self.bridges.binary_search_by_key(&(node as u32), |(node, _)| *node).ok()?;
+        self.bridges.get(place).map(|(_, above)| *above)
     }
 
     /// The first message of a record, as it is shown now.
@@ -170,12 +212,83 @@ impl Tree {
                 path.binary_search(&place.original).is_ok() || (place.role == Role::Tool && place.reply == kept_reply)
             };
             let shared = self.live[begin..begin + first].iter().rposition(|index| stays(*index)).map_or(0, |last| last + 1);
-            self.live.get(begin + shared).map(|first| *first as usize).inspect(|_| self.live.truncate(begin + shared))
+            (begin + shared < self.live.len()).then_some(begin + shared)
         });
-        let again = path.into_iter().filter(|original| !self.is_live(*original)).map(|original| original as usize).collect();
+        let left = rewind.map(|place| (place, self.live.split_off(place)));
+        let rewind = left.as_ref().and_then(|(_, left)| left.first()).map(|first| *first as usize);
+        let again: Vec<usize> = path.into_iter().filter(|original| !self.is_live(*original)).map(|original| original as usize).collect();
+        self.left = left.filter(|_| again.is_empty()).map(|(place, left)| (node, place, left));
+        self.find_newest_reply();
+        Some(Departure { rewind, again })
+    }
+
+    /// What left last has not left: only a program that loads the file goes back there. False where nothing left.
+    pub fn stay(&mut self) -> bool {
+        let Some((node, place, left)) = self.left.take() else { return false };
+        self.live.splice(place..place, left);
+        self.find_newest_reply();
+        let (before, reply) = (node.checked_sub(1).map(|node| node as u32), self.newest_reply);
+        let record = &mut self.nodes[node];
+        let loaded = std::mem::replace(&mut record.parent, before);
+        record.reply = reply;
+        self.loaded.insert(node as u32, loaded);
+        true
+    }
+
+    /// Does the file hold less of the conversation, for a program that loads it, than there is?
+    pub fn loses(&self) -> bool {
+        !self.loaded.is_empty()
+    }
+
+    /// All that has come so far stands in the context no longer, or as it was loaded.
+    pub fn settle(&mut self) {
+        (self.left, self.loaded) = (None, BTreeMap::new());
+    }
+
+    /// What a program loses that loads the file and goes on with this record; `None` where it loses nothing, or too much would have to be looked through.
+    pub fn loss(&mut self, node: usize) -> Option<Reload> {
+        let records = self.nodes.len();
+        let (mut path, mut at) = (Vec::new(), Some(node as u32));
+        while let Some(node) = at {
+            let Node { parent, messages, .. } = &self.nodes[node as usize];
+            if !self.repeats.allow(messages.len().max(1), records) {
+                return None;
+            }
+            path.extend(messages.clone());
+            at = *self.loaded.get(&node).unwrap_or(parent);
+        }
+        // Results of parallel calls are found beside the chain.
+        let results: Vec<u32> = path.iter().flat_map(|index| self.results(*index)).collect();
+        path.extend(results);
+        path.sort_unstable();
+        let found = |index: &u32| path.binary_search(&self.place(*index).original).is_ok();
+        let first = self.live.iter().position(|index| !found(index))?;
+        let mut stretches = Vec::new();
+        for pieces in self.live[first..].chunk_by(|one, other| found(one) == found(other)).collect::<Vec<_>>().windows(2) {
+            if let [piece, behind] = pieces
+                && !found(&piece[0])
+            {
+                stretches.push((piece[0] as usize, behind[0] as usize));
+            }
+        }
+        let again = self.live[first..].iter().filter(|index| found(index)).map(|index| self.place(*index).original as usize).collect();
+        Some(Reload { stretches, departure: Departure { rewind: Some(self.live[first] as usize), again } })
+    }
+
+    /// The program has loaded the file, and this is gone.
+    pub fn load(&mut self, loss: &Reload) {
+        let first = loss.departure.rewind.map_or(self.live.len(), |first| self.live.partition_point(|index| (*index as usize) < first));
+        self.live.truncate(first);
+        for (node, parent) in std::mem::take(&mut self.loaded) {
+            self.nodes[node as usize].parent = parent;
+        }
+        self.left = None;
+        self.find_newest_reply();
+    }
+
+    fn find_newest_reply(&mut self) {
         self.newest_reply =
             self.live.iter().rev().map(|index| self.place(*index)).find(|place| place.role == Role::Assistant).map(|p| p.original);
-        Some(Departure { rewind, again })
     }
 
     fn place(&self, index: u32) -> &Place {
