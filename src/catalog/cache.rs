@@ -69,6 +69,11 @@ pub struct CacheRule {
 }
 
 impl CacheRule {
+    /// Is it what is assumed of providers that no row is for?
+    pub fn is_assumed(&self) -> bool {
+        self.provider.is_empty()
+    }
+
     /// The part of so many tokens that can be cached: none below the minimum, else whole steps.
     pub fn cached(&self, tokens: u64) -> u64 {
         if tokens < self.minimum { 0 } else { tokens / self.step * self.step }

@@ -276,6 +276,12 @@ fn implicit_caches_read_in_steps_and_miss_at_random() {
         let found = session(model, [0, 9_920, 18_000]);
         assert_eq!(found.breaks.iter().map(|one| one.expected).collect::<Vec<_>>(), [kept], "{model}");
     }
+    // An unknown model's cache is taken for an implicit one, unless the log counts what was written to it.
+    assert_eq!(session("zork-1", [0, 9_984, 15_000]).breaks[0].cause, Cause::Implicit);
+    let mut asked = Log::new("zork-1");
+    asked.user(0).calls(0, 10_000, "Read").result().calls(10_000, 10_170, "Read").result().says(5_000, 18_000);
+    let causes = causes(&asked);
+    assert!(causes.iter().all(|(_, cause)| *cause != Cause::Implicit) && !causes.is_empty());
     // A log without a word on its cache promises nothing.
     assert_eq!(session("gpt-5", [0, 0, 0]).sum.expected, 0);
 }

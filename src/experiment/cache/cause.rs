@@ -43,6 +43,7 @@ named! {
 pub(super) fn cause(trace: &Trace, rules: &CacheRules, step: &Step<'_>, before: &Before<'_>, earlier: &[Step<'_>]) -> Cause {
     let rule = step.known.cache;
     let since = Since { trace, from: before.message, to: step.message };
+    let writes = || earlier.first().into_iter().chain([step]).any(|step| step.usage.cache_write > 0);
     let holds = |cause: &Cause| match cause {
         Cause::Idle => before.gap.zip(before.lifetime).is_some_and(|(gap, lifetime)| gap > lifetime),
         Cause::Model => before.model != step.known.name,
@@ -52,7 +53,8 @@ pub(super) fn cause(trace: &Trace, rules: &CacheRules, step: &Step<'_>, before: 
         Cause::Head => since.changes_head(rules),
         Cause::Blocks => rule.and_then(|rule| rule.lookback).is_some_and(|lookback| since.blocks() >= lookback),
         Cause::Thinking => since.opens_turn() && since.drops_thinking(),
-        Cause::Implicit => rule.is_some_and(|rule| rule.hits == Hits::Prefix),
+        // Writes of a model that no table knows show a cache that is asked for.
+        Cause::Implicit => rule.is_some_and(|rule| rule.hits == Hits::Prefix && !(rule.is_assumed() && writes())),
         Cause::StartAtTurn | Cause::StartWithinTurn => {
             let at_start = earlier.first().is_some_and(|first| step.usage.cache_read <= first.usage.cache_read + first.usage.cache_write);
             at_start && since.opens_turn() == (*cause == Cause::StartAtTurn)

@@ -41,7 +41,8 @@ fn progress(id: &str, parent: &str, kind: &str) -> Value {
 fn read(records: &[Value]) -> Transcript {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
     let (mut transcripts, lost) = read_text("s1.jsonl", &text);
-    assert_eq!(lost, []);
+    // What progress records of sub-agents mirror is left out, and counted.
+    assert!(lost.iter().all(|(reason, _)| reason.starts_with("sub-agent traffic mirrored")), "{lost:?}");
     assert_eq!(transcripts.len(), 1);
     transcripts.remove(0)
 }
