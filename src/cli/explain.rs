@@ -6,7 +6,7 @@ use super::logs::{Logs, is_below, whole};
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
-use super::shell::flag;
+use super::shell::{flag, quoted};
 use crate::catalog::Catalog;
 use crate::experiment::gate::session_name;
 use crate::experiment::{Replay, recorded_under, recorders};
@@ -151,9 +151,12 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
 /// The place of the session that the user names: by its id, else as a table shortens it, else by the beginning of one id, else by the
 /// name of one file, else by any part of one id.
 pub fn find(traces: &List<Trace>, wanted: &str, logs: &Logs) -> Result<usize, Failure> {
+    // A file has many paths: that of its session here, and the one that the user types.
+    let whole = std::fs::canonicalize(wanted).ok();
+    let is_named = |path: &Path| path == Path::new(wanted) || whole.is_some() && path.canonicalize().ok() == whole;
     let named_so = |trace: &Trace| {
         let path = Path::new(&trace.source);
-        trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
+        is_named(path) || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
     };
     let shortened = |trace: &Trace| {
         let Some((head, tail)) = wanted.split_once('…').or_else(|| wanted.split_once("...")) else { return false };
@@ -178,6 +181,14 @@ pub fn find(traces: &List<Trace>, wanted: &str, logs: &Logs) -> Result<usize, Fa
                     |session: &String| ids.iter().all(|id| is_below(id, session)) && ids.iter().filter(|id| *id == session).count() == 1;
                 if let Some((place, _)) = several.iter().zip(&ids).find(|(_, session)| is_first(session)) {
                     return Ok(*place);
+                }
+                if ids.iter().all(|id| ids.first() == Some(id)) {
+                    let files = several.iter().filter_map(|place| Some(quoted(&[traces.at(*place)?.source.clone()])));
+                    let files = first_few(&files.collect::<Vec<_>>(), 5);
+                    let count = several.len();
+                    return Err(Failure::Usage(format!(
+                        "`{wanted}` may be {count} sessions of one id; name the file of one instead: {files}"
+                    )));
                 }
                 let which = |place: &usize| traces.at(*place).map_or(String::new(), |trace| format!("{} in {}", trace.id, trace.source));
                 let names: Vec<String> = several.iter().map(which).collect();

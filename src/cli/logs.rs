@@ -124,7 +124,7 @@ impl Logs {
         let (paths, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
         let nothing = converted.selected.as_ref().filter(|_| converted.sessions == 0).and_then(nothing_selected);
         let is_empty = converted.sessions == 0 && converted.skipped.is_empty();
-        let nothing = nothing.or_else(|| is_empty.then(|| no_session(&paths, &converted.losses, self.logs.is_empty())));
+        let nothing = nothing.or_else(|| is_empty.then(|| no_session(&paths, &converted.losses, &converted.hidden, self.logs.is_empty())));
         nothing.map_or(Ok(converted), Err)
     }
 
@@ -395,7 +395,7 @@ fn nothing(paths: &[String], corpus: &Corpus, at_home: bool) -> Failure {
     }
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
     match skipped.as_slice() {
-        [] => no_session(paths, &corpus.facts.losses, at_home),
+        [] => no_session(paths, &corpus.facts.losses, &corpus.facts.hidden, at_home),
         [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
         several => {
             let named = several.iter().take(NAMED).map(|file| format!("  {file}"));
@@ -407,13 +407,14 @@ fn nothing(paths: &[String], corpus: &Corpus, at_home: bool) -> Failure {
 }
 
 /// That no session is there, where no file was skipped.
-fn no_session(paths: &[String], losses: &[FileLoss], at_home: bool) -> Failure {
+fn no_session(paths: &[String], losses: &[FileLoss], hidden: &[String], at_home: bool) -> Failure {
     let lost = losses.first().map(|loss| format!(" ({}: {})", loss.path, loss.reason)).unwrap_or_default();
     let folders = paths.iter().any(|path| path_of(path).is_dir());
     let hint = match lost.is_empty() && folders {
-        true if at_home => "; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`",
-        true => "; hidden files and folders are read where they are named",
-        false => "",
+        true if at_home => "; name a file or folder, as in `ctxsim replay logs/`, or try `ctxsim demo`".to_owned(),
+        true if hidden.is_empty() => "; hidden files and folders are read where they are named".to_owned(),
+        true => format!("; hidden folders are read where they are named: {}", first_few(hidden, NAMED)),
+        false => String::new(),
     };
     Failure::NothingReadable(format!("no session in {}{lost}{hint}", first_few(paths, NAMED)))
 }

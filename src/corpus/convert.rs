@@ -41,6 +41,8 @@ pub struct Converted {
     pub sub_agents_left_out: u64,
     /// Files that gave no session, each with its reason.
     pub skipped: Vec<Skipped>,
+    /// Hidden folders below the named ones, which were passed over.
+    pub hidden: Vec<String>,
     /// What could not be used of others.
     pub losses: Vec<FileLoss>,
 }
@@ -58,10 +60,10 @@ pub enum ConvertError {
 
 /// Converts all sessions of some files, in the order of their names. The sessions of one file are held in memory together.
 pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, out: &mut dyn Write) -> Result<Converted, ConvertError> {
-    let Found { files, missing } = discover(paths);
+    let Found { files, missing, hidden } = discover(paths);
     settings.progress.files(files.len());
     let counters = Counters::new(settings)?;
-    let mut converted = Converted { skipped: missing, ..Converted::default() };
+    let mut converted = Converted { skipped: missing, hidden, ..Converted::default() };
     let mut selected = Selected::by(&settings.selection);
     let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     for file in &files {

@@ -17,6 +17,8 @@ pub struct Found {
     pub files: Vec<PathBuf>,
     /// Paths that led to no file.
     pub missing: Vec<Skipped>,
+    /// Hidden folders below the named ones, which are passed over.
+    pub hidden: Vec<String>,
 }
 
 /// An agent's default folder of sessions.
@@ -42,7 +44,7 @@ impl Home {
 /// Links within them are not followed; those that lead nowhere, or out of the folder, are named among the missing.
 pub fn discover(paths: &[String]) -> Found {
     let mut files = BTreeSet::new();
-    let mut missing = Vec::new();
+    let (mut missing, mut hidden) = (Vec::new(), BTreeSet::new());
     for path in paths {
         let as_path = &*reading::path_of(path);
         if reading::is_standard_input(as_path) {
@@ -50,7 +52,7 @@ pub fn discover(paths: &[String]) -> Found {
         } else if reading::is_readable(as_path) {
             files.insert(as_path.to_owned());
         } else if as_path.is_dir() {
-            files.extend(walk(as_path, &mut missing));
+            files.extend(walk(as_path, &mut missing, &mut hidden));
         } else if path.contains(['*', '?', '[', '{']) {
             match glob(path, &mut missing) {
                 Ok(found) if found.is_empty() => missing.push(nowhere(path, "no file matches the pattern")),
@@ -65,27 +67,44 @@ pub fn discover(paths: &[String]) -> Found {
     // The same file under two names is read once, under the first of them.
     let mut seen = BTreeSet::new();
     let once = |file: &PathBuf| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone()));
-    Found { files: files.into_iter().filter(once).collect(), missing }
+    // What lies in one may be named itself.
+    let named: Vec<PathBuf> = paths.iter().filter_map(|path| reading::path_of(path).canonicalize().ok()).collect();
+    hidden.retain(|folder| folder.canonicalize().is_ok_and(|folder| !named.iter().any(|path| path.starts_with(&folder))));
+    let hidden = hidden.into_iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+    Found { files: files.into_iter().filter(once).collect(), missing, hidden }
 }
 
 fn nowhere(path: &str, reason: &str) -> Skipped {
     Skipped { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-fn walk(folder: &Path, missing: &mut Vec<Skipped>) -> Vec<PathBuf> {
-    let (files, links) = files_and_links(folder, missing);
+/// What programs keep of a project's own files beside them: no agent logs there.
+const OF_VERSIONS: [&str; 3] = [".git", ".hg", ".svn"];
+
+/// The hidden folders of a folder.
+fn hidden_in(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_hidden = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with('.') && !OF_VERSIONS.contains(&name.as_str()) && path.is_dir() && !path.is_symlink()
+    };
+    reading::entries(folder).unwrap_or_default().into_iter().filter(is_hidden)
+}
+
+fn walk(folder: &Path, missing: &mut Vec<Skipped>, hidden: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let (files, links) = files_and_links(folder, missing, &mut |walked| hidden.extend(hidden_in(walked)));
     missing.extend(links.iter().filter_map(|path| link(folder, path)));
     files
 }
 
 /// The files below a folder, and the links; what cannot be walked is named among the missing.
-fn files_and_links(folder: &Path, missing: &mut Vec<Skipped>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn files_and_links(folder: &Path, missing: &mut Vec<Skipped>, enter: &mut dyn FnMut(&Path)) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let walker = WalkBuilder::new(folder).standard_filters(false).hidden(true).follow_links(false).build();
     let (mut files, mut links) = (Vec::new(), Vec::new());
     for entry in walker {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
             Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => links.push(entry.into_path()),
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => enter(entry.path()),
             Ok(_) => {}
             Err(error) => missing.push(unwalked(folder, &error)),
         }
@@ -120,7 +139,7 @@ fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, Strin
     let fixed: PathBuf = Path::new(pattern).iter().take_while(|part| !part.to_string_lossy().contains(['*', '?', '[', '{'])).collect();
     let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
     let without_dot = |path: &Path| path.strip_prefix("./").map(Path::to_owned).unwrap_or_else(|_| path.to_owned());
-    let (files, links) = files_and_links(root, missing);
+    let (files, links) = files_and_links(root, missing, &mut |_| {});
     let named = |path: PathBuf| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path };
     // Of links those are told that the pattern means, or that lead to a folder in which it may mean something.
     let meant = |path: &PathBuf| matcher.is_match(path) || path.is_dir() && leads_into(pattern, path);

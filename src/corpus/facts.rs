@@ -94,6 +94,8 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     // What is said of a file that stands in two parts is said once.
     facts.skipped.sort();
     facts.skipped.dedup();
+    facts.hidden.sort();
+    facts.hidden.dedup();
     facts.losses.sort();
     facts.losses.dedup();
     corpus.traces.change_each(|trace| trace.reports_cache = reports_cache(trace, &reporting));

@@ -110,6 +110,8 @@ pub struct CorpusFacts {
     pub selected: Option<Selected>,
     /// Files that gave nothing, each with its reason.
     pub skipped: Vec<Skipped>,
+    /// Hidden folders below the named ones, which were passed over.
+    pub hidden: Vec<String>,
     /// Damage within files that were used.
     pub losses: Vec<FileLoss>,
 }

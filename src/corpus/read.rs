@@ -70,7 +70,7 @@ pub fn settled(mut corpus: Corpus, settings: &ReadSettings<'_>) -> Corpus {
 }
 
 fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, companions: Companions) -> Corpus {
-    let Found { files, missing } = found;
+    let Found { files, missing, hidden } = found;
     // Large files first, so that no core is left with one at the end; results go back to their places.
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| files.get(*index).and_then(|file| std::fs::metadata(file).ok()).map_or(0, |metadata| metadata.len());
@@ -94,7 +94,7 @@ fn gather(found: Found, settings: &ReadSettings<'_>, counters: &Counters<'_>, co
         (*index, result)
     });
     results.sort_by_key(|(index, _)| *index);
-    let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: List::default() };
+    let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, hidden, ..CorpusFacts::default() }, traces: List::default() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     corpus
 }
@@ -126,6 +126,7 @@ impl FileResult {
                 corpus.facts.duplicates.other_forms += other.facts.duplicates.other_forms;
                 corpus.facts.duplicates.calls += other.facts.duplicates.calls;
                 corpus.facts.skipped.extend(other.facts.skipped);
+                corpus.facts.hidden.extend(other.facts.hidden);
                 corpus.facts.losses.extend(other.facts.losses);
                 corpus.traces.append(other.traces);
             }

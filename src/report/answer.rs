@@ -6,7 +6,7 @@ use super::calibration::calibration;
 use super::document::{Cell, Column, Fields, Screen, Section, Table};
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::span::day;
-use super::words::{counted, counted_as, grouped, percent, short_dollars};
+use super::words::{capital, counted, counted_as, grouped, percent, short_dollars};
 use super::{causes, cautions, cost_figures, figures, finding, refetch, scenario};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
@@ -243,11 +243,13 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     let over = (most > 0 && least < all).then(|| format!("is over {range} of {}", counted(all, "session")));
     let how: Vec<String> = how.into_iter().flatten().chain(over).collect();
     let column = if costs { "cost vs recorded" } else { "vs recorded" };
-    let beside = (!how.is_empty()).then(|| format!("`{column}` {}", how.join(" and ")));
+    // A relative clause ends before the next verb.
+    let beside = how.into_iter().reduce(|said, next| format!("{said}{} and {next}", if said.contains(", which") { "," } else { "" }));
+    let beside = beside.map(|how| format!("`{column}` {how}"));
     let gaps = Some(recording::gaps(corpus, &recording.sum)).filter(|gaps| !gaps.is_empty());
     let gaps = gaps.map(|gaps| format!("of the row `recorded` {}", gaps.join(", ")));
     let parts: Vec<String> = beside.into_iter().chain(gaps).collect();
-    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+    (!parts.is_empty()).then(|| format!("{}.", capital(&parts.join("; "))))
 }
 
 /// The least and the most that summarisers take of the costs of these rows; `None` where they take nothing.

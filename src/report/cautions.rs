@@ -27,11 +27,11 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
     };
     let assumed = sessions
         .get(&Beyond::Assumed)
-        .map(|sessions| format!("the agent's rule is not known for {}: its preset is assumed", counted(*sessions, "session")));
+        .map(|sessions| format!("The agent's rule is not known for {}: its preset is assumed", counted(*sessions, "session")));
     let replays: Vec<&Replay> = replays.collect();
-    let unknown = windows(&replays, WindowFrom::Policy, "window not known for");
-    let outgrown = windows(&replays, WindowFrom::Outgrown, "known window smaller than recorded prompts of");
-    let uncompacted = windows(&replays, WindowFrom::Uncompacted, "no compaction above the agent's own limit in");
+    let unknown = windows(&replays, WindowFrom::Policy, "Window not known for");
+    let outgrown = windows(&replays, WindowFrom::Outgrown, "Known window smaller than recorded prompts of");
+    let uncompacted = windows(&replays, WindowFrom::Uncompacted, "No compaction above the agent's own limit in");
     shrunk(&[corpus], corpus.facts.calls)
         .into_iter()
         .chain(unknown)
@@ -49,7 +49,7 @@ pub fn in_brief<'r>(corpus: &Corpus, replays: impl Iterator<Item = &'r Replay>) 
 pub fn shrunk(corpora: &[&Corpus], all: u64) -> Option<String> {
     let (sessions, calls) = shrunk_unnoted(corpora, &Catalog::builtin().ok()?);
     let what = "text was removed that the logs do not note: a larger limit would keep more than these figures say";
-    (calls * 10 > all).then(|| format!("of {} ({} of {}) {what}", counted(sessions, "session"), grouped(calls), counted(all, "call")))
+    (calls * 10 > all).then(|| format!("In {} ({} of {}) {what}", counted(sessions, "session"), grouped(calls), counted(all, "call")))
 }
 
 /// A caution as a line of its own.

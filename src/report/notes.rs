@@ -74,7 +74,9 @@ pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let copies = facts.duplicates.sessions;
     let copied =
         (copies > 0).then(|| format!("{} left out as {}", counted(copies, "session"), if copies == 1 { "a copy" } else { "copies" }));
-    let parts: Vec<String> = skipped.into_iter().chain(lost).chain(copied).collect();
+    let hidden = |(count, first): (u64, &str)| format!("{} passed over ({first})", counted(count, "hidden folder"));
+    let hidden = facts.hidden.first().map(|first| hidden((facts.hidden.len() as u64, name_of(first))));
+    let parts: Vec<String> = skipped.into_iter().chain(lost).chain(copied).chain(hidden).collect();
     let unused = (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")));
     let said: Vec<String> = selection(facts).into_iter().chain(unused).collect();
     (!said.is_empty()).then(|| said.join(" "))
@@ -473,7 +475,9 @@ fn left_out(facts: &CorpusFacts) -> Vec<String> {
     let sentence = |(reason, paths): (&str, Vec<&str>)| {
         format!("{} skipped (\"{reason}\"): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
     };
-    selection(facts).into_iter().chain(by_reason.into_iter().map(sentence)).collect()
+    let hidden = |count: usize| format!("{} passed over: {}.", counted(count as u64, "hidden folder"), first_few(&facts.hidden, NAMED));
+    let hidden = Some(facts.hidden.len()).filter(|count| *count > 0).map(hidden);
+    selection(facts).into_iter().chain(by_reason.into_iter().map(sentence)).chain(hidden).collect()
 }
 
 fn losses(facts: &CorpusFacts) -> Vec<String> {

@@ -161,5 +161,5 @@ fn logs_newer_than_the_preset_or_older_than_all_are_named_once_for_each_agent() 
     }
     let screen = stdout(&["replay", &logs, "-p", "none"]);
     assert!(screen.contains("! 3 sessions are newer than the agent's preset, 1 older: rules may differ"), "{screen}");
-    assert!(screen.contains("! the agent's rule is not known for 1 session: its preset is assumed"), "{screen}");
+    assert!(screen.contains("! The agent's rule is not known for 1 session: its preset is assumed"), "{screen}");
 }

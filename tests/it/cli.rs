@@ -264,6 +264,44 @@ fn logs_are_found_at_home() {
     assert!(found.stdout().lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", found.stdout());
 }
 
+/// Hidden folders are read where they are named, and a line says that there are some; those of version control hold no logs.
+#[test]
+fn hidden_folders_are_named_where_they_are_passed_over() {
+    let folder = tempfile::tempdir().expect("folder");
+    let logs = folder.path().join("logs");
+    for name in [".git", ".claude-home", "within/.codex"] {
+        fs::create_dir_all(logs.join(name)).expect("folder");
+    }
+    let run = |words: &[&str]| ctxsim(words).within(folder.path());
+    let nothing = run(&["replay", "logs", "-p", "none"]).code(3).stderr();
+    let hint = "hidden folders are read where they are named: logs/.claude-home, logs/within/.codex\n";
+    assert!(nothing.contains(hint), "{nothing}");
+    fs::copy(project().join(SESSION), logs.join("session.jsonl")).expect("copied");
+    let told = |words: &[&str]| run(&[&["inspect", "logs"], words].concat()).columns(200).stdout();
+    assert!(told(&[]).contains("2 hidden folders passed over (.claude-home)"), "{}", told(&[]));
+    assert!(told(&["--details"]).contains("2 hidden folders passed over: logs/.claude-home, logs/within/.codex."));
+    let one = told(&["logs/.claude-home"]);
+    assert!(one.contains("1 hidden folder passed over (.codex)"), "{one}");
+    // They are no complaint.
+    run(&["inspect", "logs", "--strict"]).code(0);
+}
+
+/// A session that was gone on with in a second file has one id in both: the file tells which is meant, however its path is typed.
+#[test]
+fn sessions_of_one_id_are_told_apart_by_their_files() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, words) in [("a.jsonl", "the first"), ("b.jsonl", "the second")] {
+        Native::new(json!({"session": "7740a707", "agent": "mine"}))
+            .asked(words, &format!("{words} reply"), 9_000, 9)
+            .write(folder.path(), name);
+    }
+    let run = |session: &str| ctxsim(&["explain", session, ".", "-p", "none", "-q"]).within(folder.path());
+    let said = run("7740").code(2).stderr();
+    assert!(said.contains("`7740` may be 2 sessions of one id; name the file of one instead: ./a.jsonl, ./b.jsonl"), "{said}");
+    let whole = folder.path().join("b.jsonl").to_string_lossy().into_owned();
+    ["a.jsonl", "./b.jsonl", &whole].into_iter().for_each(|file| drop(run(file).code(0)));
+}
+
 /// A folder of an agent without a session is none that holds sessions.
 #[test]
 fn an_empty_home_is_said_to_be_empty() {

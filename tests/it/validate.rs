@@ -302,12 +302,12 @@ fn text_that_was_removed_without_a_note_is_said() {
                 .split_whitespace()
                 .collect::<Vec<_>>()
                 .join(" ")
-                .contains("! of 1 session (6 of 6 calls) text was removed that the logs do not note")
+                .contains("! In 1 session (6 of 6 calls) text was removed that the logs do not note")
         };
         assert!(said("fell.jsonl") && !said("whole.jsonl"), "{command}");
     }
     // A half of a corpus has no facts of its own: `tune` counts the calls of both.
-    for (fallen, caution) in [(1, None), (4, Some("! of 4 sessions (24 of 72 calls) text was removed"))] {
+    for (fallen, caution) in [(1, None), (4, Some("! In 4 sessions (24 of 72 calls) text was removed"))] {
         let many = folder.path().join(fallen.to_string());
         fs::create_dir(&many).unwrap();
         for session in 0..12 {

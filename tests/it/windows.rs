@@ -33,8 +33,8 @@ fn the_first_screen_counts_sessions_whose_window_is_not_known() {
     let logs = folder.path().to_string_lossy().into_owned();
     let screen =
         |more: &[&str]| ctxsim(&["replay", &logs, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
-    let unknown = "! window not known for 2 sessions: 200k to 242k taken; --window N sets it";
-    let outgrown = "! known window smaller than recorded prompts of 1 session: 337k taken; --window N sets it";
+    let unknown = "! Window not known for 2 sessions: 200k to 242k taken; --window N sets it";
+    let outgrown = "! Known window smaller than recorded prompts of 1 session: 337k taken; --window N sets it";
     assert!(screen(&[]).contains(&format!("{unknown} {outgrown}")), "{}", screen(&[]));
     assert!(["not known", "known window"].iter().all(|words| !screen(&["--window", "400k"]).contains(words)));
 }
@@ -340,7 +340,7 @@ fn a_note_says_what_a_window_without_compactions_rests_on() {
     let words =
         |more: &[&str]| ctxsim(&["replay", &path, "-p", "none"]).args(more).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words(&[]).contains("! no compaction above the agent's own limit in 1 session: 1.00M taken; --window N sets it"),
+        words(&[]).contains("! No compaction above the agent's own limit in 1 session: 1.00M taken; --window N sets it"),
         "{}",
         words(&[])
     );

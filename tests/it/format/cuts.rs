@@ -564,7 +564,7 @@ fn what_is_not_certain_stays_a_session_and_is_said() {
     let told = said(&["inspect", "--details", path]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("1 session takes up the end of another: its agent cut its history."), "{told}");
     let told = said(&["replay", path, "-p", "none"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("of 1 session (3 of 11 calls) text was removed that the logs do not note"), "{told}");
+    assert!(told.contains("In 1 session (3 of 11 calls) text was removed that the logs do not note"), "{told}");
     // Both are drawn as one, and the native shape keeps what is known.
     let swept: Value = serde_json::from_str(&said(&["sweep", path, "-p", "pi", "--vary", "reserveTokens=1k,2k", "--json"])).unwrap();
     assert_eq!(swept["clusters"], 1, "{swept}");
