@@ -4,6 +4,7 @@
 use super::asked::{Asked, Baselines, Oracle};
 use super::calibration::calibration;
 use super::document::{Cell, Column, Fields, Screen, Section, Table};
+use super::judged::trade;
 use super::recording::{self, COST_BESIDE, RECORDED, Row};
 use super::span::day;
 use super::words::{capital, counted, counted_as, grouped, percent, short_dollars};
@@ -15,6 +16,7 @@ use crate::experiment::{Advised, Metric, Own, RecordedSession, Recording, Replay
 use crate::list::Arrange;
 use crate::policy::{Recorder, begins_later, notes_compactions, untied};
 use crate::statistics::{Bars, Estimate, FEWEST, Finding, Part, Sample, WORTH, Within, sorted};
+use crate::trace::Evidence;
 use std::borrow::Cow;
 
 const SIMULATED: &str = "All but `recorded` is simulated on recorded messages, if runs stay as long";
@@ -70,7 +72,19 @@ fn without_own(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, as
         all if all.len() == others.len() => {
             format!("{known} All {} policies have the same failures, overflows and cost.", grouped(all.len() as u64))
         }
-        all => format!("{known} Fewest failed sessions, then overflows, then cost: {}.", all.join(", ")),
+        all => {
+            let priced = others.iter().any(|replay| replay.bill.with(asked.cache).nano_usd() > 0);
+            // Who sends least may have forgotten most.
+            let kept = |replay: &&&Replay| {
+                let lines = replay.totals.retention.of(Evidence::Line);
+                (lines.kept * 1_000_000).checked_div(lines.all()).unwrap_or(0)
+            };
+            let best = first.first().and_then(|place| others.get(*place));
+            let lost = best.zip(others.iter().max_by_key(kept)).and_then(|(best, most)| trade(&best.totals, &most.totals));
+            let lost = lost.map_or_else(String::new, |lost| format!(", which {lost}"));
+            let by = if priced { "cost" } else { "prompt tokens" };
+            format!("{known} Fewest failed sessions, then overflows, then {by}: {}{lost}.", all.join(", "))
+        }
     })
 }
 
