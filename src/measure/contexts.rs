@@ -7,6 +7,7 @@ use crate::statistics::largest_remainder;
 use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
 use crate::transcript::{CompactionKind, Trust, Usage};
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing. Where the provider reported no prompt, those that the agent estimated or
 /// rounded size the calls: nothing is anchored on them.
@@ -38,7 +39,7 @@ pub(super) fn contexts(trace: &mut Trace) {
             while let Some(event) = events.next_if(|event| event.before as usize <= index) {
                 (undone, shrunk) = (true, true);
                 if event.kind == CompactionKind::Compact {
-                    (gone, walk.left) = (walk.visible, walk.left_by(trace, event));
+                    (gone, walk.left) = (walk.visible, Some(Left::by(event)));
                 }
             }
             walk.enter(trace, index);
@@ -51,7 +52,7 @@ pub(super) fn contexts(trace: &mut Trace) {
                 walk.missing = call.visible.saturating_sub(usage.prompt);
                 seen_prompt = true;
             } else {
-                walk.follow_model(call, &usage, gone);
+                walk.follow_model(trace, call, &usage, gone);
                 let unexplained = walk.settle(call, &usage, undone && !call.chained);
                 let most = behind.get(&call.model.get()).copied().unwrap_or(u64::MAX);
                 call.visible += if call.chained { 0 } else { walk.find(trace, reply, unexplained, most) };
@@ -101,6 +102,20 @@ fn output(trace: &Trace, call: &CallRow) -> u64 {
     })
 }
 
+/// What a compaction leaves of the conversation, as far as the log shows it.
+struct Left {
+    /// Tokens of the summary.
+    summary: u64,
+    /// The messages that stay.
+    kept: Range<usize>,
+}
+
+impl Left {
+    fn by(event: &CompactionRow) -> Left {
+        Left { summary: event.summary_tokens.unwrap_or(0), kept: event.kept_from.unwrap_or(event.before) as usize..event.before as usize }
+    }
+}
+
 #[derive(Default)]
 struct Walk {
     live: Vec<usize>,
@@ -117,8 +132,8 @@ struct Walk {
     model: Option<u32>,
     /// The reply to the last recorded prompt.
     since: usize,
-    /// What the last compaction left of the conversation, as far as the log shows it; `None` where the model has been called since.
-    left: Option<u64>,
+    /// What the last compaction left; `None` where the model has been called since.
+    left: Option<Left>,
     /// Parts of the log that a tool's result answers; empty where no prompt is partial.
     answered: FxHashSet<u32>,
     /// Calls of the provider's own tools since then, as message and part: what they found stands nowhere else in the log.
@@ -153,15 +168,12 @@ impl Walk {
         if message < self.expired_up_to { all - expiring_of(trace, message) } else { all }
     }
 
-    /// What a compaction leaves: the summary, and the messages that it keeps.
-    fn left_by(&self, trace: &Trace, event: &CompactionRow) -> Option<u64> {
-        let kept = self.live.iter().filter(|message| event.kept_from.is_some_and(|kept| **message >= kept as usize));
-        Some(event.summary_tokens.unwrap_or(0) + kept.map(|message| self.truth_of(trace, *message)).sum::<u64>())
-    }
-
     /// Another model carries other tools and counts otherwise. Behind a compaction its prompt tells how much it can carry at most: what the log does not show of it.
-    fn follow_model(&mut self, call: &CallRow, usage: &Usage, gone: u64) {
+    fn follow_model(&mut self, trace: &Trace, call: &CallRow, usage: &Usage, gone: u64) {
         let Some(left) = self.left.take().filter(|_| differ(call.model.get(), self.model)) else { return };
+        let from = self.live.partition_point(|message| *message < left.kept.start);
+        let kept = self.live.iter().skip(from).take_while(|message| left.kept.contains(message));
+        let left = left.summary + kept.map(|message| self.truth_of(trace, *message)).sum::<u64>();
         let shown = left + call.visible.saturating_sub(gone);
         self.hidden = self.hidden.min(usage.prompt.saturating_sub(shown));
     }

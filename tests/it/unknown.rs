@@ -295,3 +295,27 @@ fn sessions_without_a_price_move_nothing_that_is_said_of_money() {
     let shown = run(&words(&["free", "--prices", "free.json"]), folder.path()).stdout();
     assert!(shown.contains("4 settings have the same net cost") && !shown.contains("Cannot judge"), "{shown}");
 }
+
+/// What has no price is not chosen by its cost, and who sends least does not hide what it forgets.
+#[test]
+fn the_first_policy_is_named_by_what_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let screen = |model: &str| {
+        let log = Native::new(json!({"session": "s", "agent": "mine", "model": model, "window": 60_000}));
+        let long = "an answer of many lines that a later reply quotes word by word\n".repeat(3_000);
+        let usage = |prompt: u64| json!({"prompt": prompt, "output": 50});
+        let log =
+            log.line(json!({"role": "user", "text": "go on"})).line(json!({"role": "assistant", "text": "well", "usage": usage(1_000)}));
+        let log = log.line(json!({"role": "user", "text": long})).line(json!({"role": "assistant", "text": "so", "usage": usage(45_000)}));
+        log.line(json!({"role": "user", "text": "more"}))
+            .line(json!({"role": "assistant", "text": "yes", "usage": usage(45_100)}))
+            .write(folder.path(), "s.jsonl");
+        run(&["replay", "s.jsonl", "-p", "none", "-p", "pi", "-p", "picoclaw"], folder.path())
+            .stdout()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(screen("claude-opus-4-5").contains("then overflows, then cost: "), "{}", screen("claude-opus-4-5"));
+    assert!(screen("nameless-7").contains("then overflows, then prompt tokens: "), "{}", screen("nameless-7"));
+}
