@@ -67,7 +67,7 @@ record! {
     /// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
     struct AgainstRecord(against: &Against, turned: Option<&'static str>) {
         finding: &'static str = turned.unwrap_or_else(|| finding::key(against.finding)),
-        ..share: Option<ShareRecord> = ShareRecord::new(against.difference),
+        ..share: Option<ShareRecord> = ShareRecord::of(against.difference),
     }
 
     struct SpreadRecord((low, high): (i64, i64), measure: &Measure) {

@@ -87,7 +87,7 @@ record! {
         value: f64 = amount(difference.share.value),
         p05: f64 = amount(difference.share.low),
         p95: f64 = amount(difference.share.high),
-        ..shares: Option<ShareRecord> = ShareRecord::new(Some(difference)),
+        ..shares: Option<ShareRecord> = ShareRecord::of(Some(difference)),
         own_error_share: Option<f64> = difference.own_error(bars).map(round),
         clusters: usize = difference.clusters,
         effective_clusters: f64 = (difference.effective * 100.0).round() / 100.0,
