@@ -5,7 +5,6 @@ use super::logs::Logs;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::option;
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
 use crate::experiment::validate::{Index, IndexRow, Label, PairBy, Sides, Validation, identity, labels, predicted, recorded, validate};
@@ -52,7 +51,6 @@ pub struct ReadWith<'a> {
     pub logs: &'a Logs,
     pub policies: &'a Policies,
     pub pricing: &'a Pricing,
-    pub catalog: &'a Catalog,
     pub tariff: &'a Tariff<'a>,
 }
 
@@ -72,7 +70,7 @@ pub struct Compared {
 impl ReadWith<'_> {
     fn read(&self, logs: Vec<String>, are_listed: bool, policy: Option<&Policy>) -> Result<Corpus, Failure> {
         let policies: Vec<Policy> = policy.cloned().into_iter().collect();
-        Logs { logs, are_listed, ..self.logs.clone() }.read_for(self.catalog, Policies::wanted(&policies, Recall::Nothing))
+        Logs { logs, are_listed, ..self.logs.clone() }.read_for(Policies::wanted(&policies, Recall::Nothing))
     }
 }
 
@@ -89,7 +87,7 @@ impl Arms {
             None => self.by_folders(asked, policy.as_ref(), &mut notes)?,
         };
         let untouched = recorded(&before, asked.tariff, &before_labels);
-        let settings = asked.policies.settings(asked.catalog, asked.logs);
+        let settings = asked.policies.settings(asked.logs)?;
         let cache = asked.pricing.cache;
         let side = |arm: &ArmRead| {
             let predicted = match &arm.policy {

@@ -7,7 +7,6 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::shell::{flag, option};
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{self, BacktestSettings, Mode, TestedSession, Verdict, backtest};
 use crate::measure::Recall;
@@ -61,10 +60,9 @@ impl Backtest {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "backtest")?;
         let policies = self.policies.one_or_recorders(&self.logs)?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
-        let replay = self.policies.settings(&catalog, &self.logs);
+        self.policies.check_model(&self.logs)?;
+        let corpus = self.logs.read_for(Policies::wanted(&policies, Recall::References))?;
+        let replay = self.policies.settings(&self.logs)?;
         let mode = if self.free { Mode::Free } else { Mode::Conditioned };
         let phase = self.logs.phase("simulating");
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;

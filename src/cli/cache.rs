@@ -7,7 +7,6 @@ use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
 use super::shell::option;
-use crate::catalog::Catalog;
 use crate::experiment::cache::cache_reads;
 use crate::measure::Wanted;
 use crate::report::{self, BreaksBy};
@@ -48,10 +47,9 @@ pub struct Cache {
 impl Cache {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "cache")?;
-        let catalog = Catalog::builtin()?;
         let tables = self.prices.tables()?;
-        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
-        let found = cache_reads(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
+        let corpus = self.logs.read_for(Wanted::SIZES)?;
+        let found = cache_reads(&corpus, &tables.tariff(self.logs.model.clone(), 0));
         let report = |parts| report::cache(&corpus, &found, self.by, parts).then(self.next());
         self.output.give_parts(door, "cache", self.command(), report)?;
         Failure::checked(self.logs.complaints(&corpus))

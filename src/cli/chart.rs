@@ -10,7 +10,6 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print, print_content};
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use crate::catalog::Catalog;
 use crate::policy::suggestion;
 use crate::render::chart::{Look, Size, Theme, csv, png, svg};
 use crate::render::table_alone;
@@ -110,8 +109,7 @@ impl Chart {
             door.file("output", path, NONE_IS_OWN)?;
             door.file("output", &path.with_extension("csv"), NONE_IS_OWN)?;
         }
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         let asked = question::ChartQuestion {
             question: &self.question,
             logs: &self.logs,
@@ -119,7 +117,6 @@ impl Chart {
             pricing: &self.pricing,
             own: &self.own,
             arms: &self.arms,
-            catalog: &catalog,
         };
         let (chart, complaints) = asked.chart(kind)?;
         self.give(door, &chart, &target)?;

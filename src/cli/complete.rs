@@ -1,9 +1,9 @@
 //! What can stand where a shell asks: commands, options, and the names that options take.
 
 use super::failure::Failure;
+use super::known::catalog;
 use super::logs::Logs;
 use super::print::print;
-use crate::catalog::Catalog;
 use crate::corpus::Vocabularies;
 use crate::estimate::Vocabulary;
 use crate::experiment::measure_names;
@@ -104,9 +104,7 @@ fn values(id: &str, option: &Arg, others: &[&str]) -> Vec<String> {
         "minimise" | "maximise" | "subject_to" | "allow" => owned(&mut measure_names()),
         "input_format" => owned(&mut READERS.iter().map(|reader| reader.name)),
         "tokenizer" => owned(&mut Vocabulary::ALL.iter().map(|vocabulary| vocabulary.name()).chain(["reference"])),
-        "model" | "pattern" => {
-            Catalog::builtin().map(|catalog| catalog.models().map(|model| model.id.clone()).collect()).unwrap_or_default()
-        }
+        "model" | "pattern" => catalog().map(|catalog| catalog.models().map(|model| model.id.clone()).collect()).unwrap_or_default(),
         "kind" => owned(&mut KINDS.iter().map(|kind| kind.name).chain(["list"])),
         "session" => sessions(others),
         _ => option.get_possible_values().iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name().to_owned()).collect(),
@@ -126,6 +124,6 @@ fn parameters(others: &[&str]) -> Vec<String> {
 fn sessions(others: &[&str]) -> Vec<String> {
     let logs = others.iter().filter(|word| Path::new(word).exists()).map(|word| (*word).to_owned()).collect();
     let logs = Logs { logs, quiet: true, ..Logs::default() };
-    let read = Catalog::builtin().ok().and_then(|catalog| logs.read_in(&catalog, Vocabularies::None, Wanted::SIZES).ok());
+    let read = logs.read_in(Vocabularies::None, Wanted::SIZES);
     read.map(|corpus| corpus.traces.each().map(|trace| trace.id.clone()).collect()).unwrap_or_default()
 }

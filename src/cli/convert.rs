@@ -4,7 +4,6 @@ use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use crate::catalog::Catalog;
 use crate::corpus::{Converted, Target as Written};
 use crate::report::{counted, counted_as, first_few};
 use clap::{Args, ValueEnum};
@@ -63,9 +62,8 @@ impl Convert {
         };
         Target::of(OUTPUT, &self.output, &LINES, self.format)?;
         let place = door.file("output", &self.output, NONE_IS_OWN)?;
-        let catalog = Catalog::builtin()?;
         let mut bytes = Vec::new();
-        let converted = self.logs.convert(&catalog, target, &mut bytes)?;
+        let converted = self.logs.convert(target, &mut bytes)?;
         if converted.sessions == 0 {
             let reasons: Vec<String> = converted.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
             return Err(Failure::NothingReadable(format!("nothing to convert: {}", first_few(&reasons, 5))));

@@ -2,6 +2,7 @@
 
 use super::door::Door;
 use super::failure::Failure;
+use super::known::catalog;
 use super::logs::Logs;
 use super::output::Output;
 use super::own::OwnAgents;
@@ -9,7 +10,6 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
-use crate::catalog::Catalog;
 use crate::experiment::{ReplaySettings, break_even, check_model, price, recording};
 use crate::policy::Policy;
 use crate::report::{self, Baselines, Priced};
@@ -54,21 +54,20 @@ impl Cost {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "cost")?;
         let policies = self.policies.load_once_each(&self.logs, &[])?;
-        let catalog = Catalog::builtin()?;
         let tables = self.pricing.tables()?;
-        self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_for(&catalog, self.refetch.wanted(&policies))?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        self.policies.check_model(&self.logs)?;
+        let corpus = self.logs.read_for(self.refetch.wanted(&policies))?;
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         let phase = self.logs.phase("simulating");
-        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &self.logs)?;
         price(&corpus, &mut replays, &tariff);
-        let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
+        let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);
         let checks = check_model(&corpus, &tariff);
         let recording = recording(&corpus, &tariff);
-        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let own = self.own.replay(&corpus, &self.policies, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
-        let settings = ReplaySettings { window: self.policies.window(), model: self.logs.model.clone(), ..ReplaySettings::new(&catalog) };
+        let settings = ReplaySettings { window: self.policies.window(), model: self.logs.model.clone(), ..ReplaySettings::new(catalog()?) };
         let swept = match (&self.break_even, policies.first()) {
             (Some(param), Some(policy)) => Some(break_even(&corpus, policy, param, &settings, &tariff)?),
             _ => None,

@@ -6,7 +6,6 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::window;
 use super::shell::option;
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::measure::{Kinds, Recall, Wanted};
 use crate::policy::FALLBACK_WINDOW;
@@ -35,7 +34,7 @@ pub struct Curve {
 impl Curve {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "curve")?;
-        let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
+        let corpus = self.logs.read_for(Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(FALLBACK_WINDOW);
         self.output.give(door, "curve", self.command(), || report::curve(&corpus, window).then(self.next(&corpus)))?;
         Failure::checked(self.logs.complaints(&corpus))

@@ -6,7 +6,6 @@ use super::logs::Logs;
 use super::print::{page, print};
 use super::replay::Replay;
 use super::target::{FOLDER, OUTPUT, Target};
-use crate::catalog::Catalog;
 use crate::render::prose;
 use clap::Args;
 use std::path::PathBuf;
@@ -54,14 +53,14 @@ impl Demo {
             folder.write(name, text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
         }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
-        let (mut first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);
+        let mut first_look = Replay::of(logs);
         let policies = first_look.named()?;
-        let mut corpus = first_look.read(&catalog, &policies)?;
+        let mut corpus = first_look.read(&policies)?;
         corpus.forget_folders();
         // The scratch folder goes; what is offered to type next holds for the one that the first of it makes.
         first_look.logs.logs = vec!["demo-logs".to_owned()];
         first_look.first = Some(("ctxsim demo -o demo-logs/".to_owned(), "writes these sessions there".to_owned()));
-        first_look.show(door, &catalog, &corpus, &policies, "ctxsim demo".to_owned())?;
+        first_look.show(door, &corpus, &policies, "ctxsim demo".to_owned())?;
         print(&prose("These six sessions are made up.", page()))
     }
 }

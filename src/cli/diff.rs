@@ -6,7 +6,6 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::PriceTable;
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment;
 use crate::measure::Recall;
@@ -46,14 +45,13 @@ impl Diff {
             return Err(Failure::Usage(format!("diff compares two policies, not {named}: name both with --policy")));
         }
         let policies = self.policies.load(&self.logs)?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
+        self.policies.check_model(&self.logs)?;
+        let corpus = self.logs.read_for(Policies::wanted(&policies, Recall::References))?;
         let tables = self.prices.tables()?;
         let phase = self.logs.phase("simulating");
-        let mut diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
-        experiment::price(&corpus, &mut diff.replays, &tables.tariff(&catalog, self.logs.model.clone(), 0));
-        let check = self.policies.calibration(&corpus, &catalog, &self.logs, None)?;
+        let mut diff = self.policies.diff(&policies, &corpus, &self.logs)?;
+        experiment::price(&corpus, &mut diff.replays, &tables.tariff(self.logs.model.clone(), 0));
+        let check = self.policies.calibration(&corpus, &self.logs, None)?;
         drop(phase);
         self.output.give(door, "diff", self.command(), || {
             let report = report::diff(&corpus, &diff).said(self.policies.told_set(&policies)).then(self.next(&corpus, &diff));

@@ -3,12 +3,12 @@
 use super::choices::{Choices, one_of};
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
+use super::known::catalog;
 use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
 use super::shell::option;
 use super::target::{Ending, Target, Writes};
-use crate::catalog::Catalog;
 use crate::corpus::Vocabularies;
 use crate::experiment::drift::{Basis, DriftSettings, document, drift};
 use crate::measure::{Kinds, Recall, Wanted};
@@ -69,11 +69,10 @@ impl Drift {
             // An estimator that no rule looks at counts as none.
             policies.retain(|policy| MAIN_PRESETS.iter().skip(1).any(|name| policy.name.split('@').next() == Some(name)));
         }
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted { references: Recall::Nothing, kinds: Kinds::Told })?;
+        self.policies.check_model(&self.logs)?;
+        let corpus = self.logs.read_in(Vocabularies::Public, Wanted { references: Recall::Nothing, kinds: Kinds::Told })?;
         let replayed: &[Policy] = if named { &policies } else { &[] };
-        let replay = self.policies.settings(&catalog, &self.logs);
+        let replay = self.policies.settings(&self.logs)?;
         let phase = self.logs.phase("simulating");
         let findings =
             drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis: self.unit, vocabularies: Vocabularies::Public })?;
@@ -83,7 +82,7 @@ impl Drift {
                 return Err(Failure::NothingReadable("no call has recorded usage that an estimator could be fitted to".to_owned()));
             }
             let base = replayed.first().filter(|_| replayed.len() == 1).map(|policy| policy.name.as_str());
-            let text = document(&findings.calibrated, self.unit, base, &self.command(), &catalog);
+            let text = document(&findings.calibrated, self.unit, base, &self.command(), catalog()?);
             door.put(&[(place, &text.as_str().into())])?;
             if !self.logs.quiet && !matches!(place, Place::Printed) {
                 tell(&format!("wrote {}", file.display()));

@@ -7,7 +7,6 @@ use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
 use super::shell::{flag, quoted};
-use crate::catalog::Catalog;
 use crate::experiment::gate::session_name;
 use crate::experiment::{Replay, recorded_under, recorders};
 use crate::list::List;
@@ -74,21 +73,20 @@ impl Explain {
         }
         let own = self.policies.policies.is_empty();
         let mut policies = if own { recorders()? } else { self.policies.load(&self.logs)? };
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
-        let mut corpus = self.logs_or_session().read_for(&catalog, Policies::wanted(&policies, recall))?;
+        let mut corpus = self.logs_or_session().read_for(Policies::wanted(&policies, recall))?;
         let place = find(&corpus.traces, &self.session, &self.logs)?;
         if own {
             let trace = corpus.traces.at(place).unwrap_or_default();
-            let preset = recorded_under(&trace, &policies, &self.policies.settings(&catalog, &self.logs));
+            let preset = recorded_under(&trace, &policies, &self.policies.settings(&self.logs)?);
             let name = preset.map_or("none", |(preset, _)| &preset.name);
             policies = self.policies.preset_of_session(name, &policies, &self.logs)?;
         }
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
         let phase = self.logs.phase("simulating");
-        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &self.logs)?;
         drop(phase);
         corpus.traces = corpus.traces.at(place).into_iter().map(Cow::into_owned).collect::<Vec<_>>().into();
         let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();

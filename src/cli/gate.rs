@@ -10,7 +10,6 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::print;
 use super::shell::option;
-use crate::catalog::Catalog;
 use crate::experiment::Billing;
 use crate::experiment::gate::{Allowance, Baseline, compare, fails_all};
 use crate::render::{Harmless, github, junit};
@@ -80,9 +79,8 @@ impl Gate {
                 "what build servers take goes to standard output: leave -o out, and keep it with `> FILE`".to_owned(),
             ));
         }
-        let catalog = Catalog::builtin()?;
         let logs = self.logs()?;
-        self.policies.check_model(&catalog, &logs)?;
+        self.policies.check_model(&logs)?;
         let policy = self.policies.only("gate", &logs, &[])?;
         let allowances = Allowance::usual_and(self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?)?;
         tell_renamed(&self.allow, &logs);
@@ -90,9 +88,9 @@ impl Gate {
         let place = if self.update_baseline { Some(self.place(door)?) } else { None };
         let known = if place.is_some() { None } else { Some(read(&self.baseline)?) };
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let corpus = logs.read(&catalog)?;
-        let replay = self.policies.settings(&catalog, &logs);
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
+        let corpus = logs.read()?;
+        let replay = self.policies.settings(&logs)?;
         let billing = Billing { tariff: &tariff, cache: self.pricing.cache, refetch: Refetching::Lost };
         let phase = self.logs.phase("simulating");
         let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
@@ -113,7 +111,7 @@ impl Gate {
             return Failure::checked(complaints);
         };
         let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
-        let check = self.policies.calibration(&corpus, &catalog, &logs, Some((&tariff, self.pricing.cache)))?;
+        let check = self.policies.calibration(&corpus, &logs, Some((&tariff, self.pricing.cache)))?;
         let report = || gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison }).opened_by(check);
         let checks = checks(&comparison);
         let suite = format!("ctxsim gate {}", policy.name);

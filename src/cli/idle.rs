@@ -5,7 +5,6 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::pricing::PriceTable;
-use crate::catalog::Catalog;
 use crate::experiment::idle::idle;
 use crate::measure::Wanted;
 use crate::report;
@@ -35,10 +34,9 @@ pub struct Idle {
 impl Idle {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "idle")?;
-        let catalog = Catalog::builtin()?;
         let tables = self.prices.tables()?;
-        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
-        let found = idle(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
+        let corpus = self.logs.read_for(Wanted::SIZES)?;
+        let found = idle(&corpus, &tables.tariff(self.logs.model.clone(), 0));
         let prices = self.prices.words();
         let step = |words: &[&str], shows: &str| self.logs.step(words, &prices, shows);
         let next = [step(&["cache"], "every break of the cache"), step(&["idle", "--details"], "by session and model, notes")];

@@ -2,9 +2,9 @@
 
 use super::door::Door;
 use super::failure::Failure;
+use super::known::catalog;
 use super::logs::Logs;
 use super::output::Output;
-use crate::catalog::Catalog;
 use crate::corpus::Vocabularies;
 use crate::measure::Wanted;
 use crate::report;
@@ -31,14 +31,14 @@ pub struct Inspect {
 impl Inspect {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "inspect")?;
-        let catalog = Catalog::builtin()?;
         // Who names a vocabulary wants its counts; what was recorded can be told without any.
         let vocabularies = if self.logs.tokenizer.is_some() { Vocabularies::Own } else { Vocabularies::None };
-        let corpus = self.logs.read_in(&catalog, vocabularies, Wanted::SIZES)?;
+        let corpus = self.logs.read_in(vocabularies, Wanted::SIZES)?;
         let step = |words: &[&str], shows| self.logs.step(words, &[], shows);
         let next =
             [step(&["replay"], "what each policy would have sent"), step(&["inspect", "--details"], "models, messages, all columns")];
-        let report = |parts| report::inspect(&corpus, &catalog, parts).then(next.to_vec());
+        let catalog = catalog()?;
+        let report = |parts| report::inspect(&corpus, catalog, parts).then(next.to_vec());
         self.output.give_parts(door, "inspect", self.logs.command(&["inspect"], &[]), report)?;
         Failure::checked(self.logs.complaints(&corpus))
     }

@@ -2,10 +2,10 @@
 
 use super::failure::{Failure, tell};
 use super::heading::READS;
+use super::known::catalog;
 use super::progress::Phase;
 use super::shell::{option, quoted};
 use super::when::{When, now};
-use crate::catalog::Catalog;
 use crate::corpus::{
     Converted, Corpus, FileLoss, Home, ProjectPattern, ReadSettings, Selected, Selection, Target, Vocabularies, convert, homes, read,
 };
@@ -100,18 +100,18 @@ type Work<'a, T> = &'a mut dyn FnMut(&[String], &ReadSettings<'_>) -> Result<T, 
 
 impl Logs {
     /// Reads the logs that were named, or those in the agents' own folders, for a replay that shows references. At least one session is there.
-    pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
-        self.read_for(catalog, Wanted::default())
+    pub fn read(&self) -> Result<Corpus, Failure> {
+        self.read_for(Wanted::default())
     }
 
     /// As [`Logs::read`], with nothing measured that is not wanted.
-    pub fn read_for(&self, catalog: &Catalog, wanted: Wanted) -> Result<Corpus, Failure> {
-        self.read_in(catalog, Vocabularies::Own, wanted)
+    pub fn read_for(&self, wanted: Wanted) -> Result<Corpus, Failure> {
+        self.read_in(Vocabularies::Own, wanted)
     }
 
     /// The same, every text counted in these vocabularies.
-    pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies, wanted: Wanted) -> Result<Corpus, Failure> {
-        let (paths, mut corpus) = self.with(catalog, vocabularies, wanted, &mut |paths, settings| Ok(read(paths, settings)?))?;
+    pub fn read_in(&self, vocabularies: Vocabularies, wanted: Wanted) -> Result<Corpus, Failure> {
+        let (paths, mut corpus) = self.with(vocabularies, wanted, &mut |paths, settings| Ok(read(paths, settings)?))?;
         if self.subagents == SubAgents::Exclude {
             corpus.leave_out_sub_agents();
         }
@@ -119,9 +119,9 @@ impl Logs {
     }
 
     /// Writes the sessions of the logs down in another shape.
-    pub fn convert(&self, catalog: &Catalog, target: Target, out: &mut dyn Write) -> Result<Converted, Failure> {
+    pub fn convert(&self, target: Target, out: &mut dyn Write) -> Result<Converted, Failure> {
         let convert = &mut |paths: &[String], settings: &ReadSettings<'_>| Ok(convert(paths, target, settings, out)?);
-        let (paths, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
+        let (paths, converted) = self.with(Vocabularies::Public, Wanted::default(), convert)?;
         let nothing = converted.selected.as_ref().filter(|_| converted.sessions == 0).and_then(nothing_selected);
         let is_empty = converted.sessions == 0 && converted.skipped.is_empty();
         let nothing = nothing.or_else(|| is_empty.then(|| no_session(&paths, &converted.losses, &converted.hidden, self.logs.is_empty())));
@@ -129,13 +129,7 @@ impl Logs {
     }
 
     /// Does something with the files that were named, or those in the agents' own folders, as they are to be read.
-    fn with<T>(
-        &self,
-        catalog: &Catalog,
-        vocabularies: Vocabularies,
-        wanted: Wanted,
-        work: Work<'_, T>,
-    ) -> Result<(Vec<String>, T), Failure> {
+    fn with<T>(&self, vocabularies: Vocabularies, wanted: Wanted, work: Work<'_, T>) -> Result<(Vec<String>, T), Failure> {
         if self.subagents == SubAgents::Separate && !self.quiet {
             tell(
                 "--subagents separate: sub-agents have rows of their own in `ctxsim replay` by policy alone; here they count like all others",
@@ -147,7 +141,7 @@ impl Logs {
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
         self.check(&paths)?;
-        let done = self.as_asked(catalog, vocabularies, wanted, |settings| work(&paths, settings))?;
+        let done = self.as_asked(vocabularies, wanted, |settings| work(&paths, settings))?;
         Ok((paths, done))
     }
 
@@ -168,7 +162,6 @@ impl Logs {
     /// Does something by what was said of how logs are read.
     pub fn as_asked<T>(
         &self,
-        catalog: &Catalog,
         vocabularies: Vocabularies,
         wanted: Wanted,
         work: impl FnOnce(&ReadSettings<'_>) -> Result<T, Failure>,
@@ -177,7 +170,7 @@ impl Logs {
         let format = self.reader()?;
         let progress = Phase::reading(self.quiet);
         let settings = ReadSettings {
-            catalog,
+            catalog: catalog()?,
             model: self.model.clone(),
             format,
             engine,

@@ -24,6 +24,7 @@ mod goal;
 mod heading;
 mod idle;
 mod inspect;
+mod known;
 mod logs;
 mod man;
 mod metrics;

@@ -2,9 +2,10 @@
 
 use super::door::Door;
 use super::failure::Failure;
+use super::known::catalog;
 use super::output::Output;
 use super::shell::quoted;
-use crate::catalog::{Catalog, Model};
+use crate::catalog::Model;
 use crate::policy::suggestion;
 use crate::report::{Cell, Column, Table, Unit, list};
 use crate::units::Tokens;
@@ -28,7 +29,7 @@ pub struct Models {
 
 impl Models {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
-        let catalog = Catalog::builtin()?;
+        let catalog = catalog()?;
         let Some(pattern) = &self.pattern else { return self.give(door, &newest_first(catalog.models())) };
         let lower = pattern.to_lowercase();
         let fits = |model: &&Model| model.id.to_lowercase().contains(&lower) || model.provider.to_lowercase().contains(&lower);

@@ -14,11 +14,15 @@ use std::path::PathBuf;
 /// The option that names the place.
 const OUTPUT: &str = "output";
 
-/// What a report is written as.
+/// What a report is written as: each form, and how the names of its files end. A folder gets all of them.
+const FORMS: [(Format, Ending); 5] = [
+    (Format::Table, Ending::Txt),
+    (Format::Markdown, Ending::Md),
+    (Format::Csv, Ending::Csv),
+    (Format::Json, Ending::Json),
+    (Format::Html, Ending::Html),
+];
 const REPORT: Writes = Writes { files: &[Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html], folder: true };
-
-/// The forms that a folder gets.
-const ALL: [Ending; 5] = [Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html];
 
 /// The form of the output, and where it goes.
 #[derive(Args, Clone, Debug, Default)]
@@ -124,14 +128,8 @@ impl Output {
 
     /// Where the report goes.
     fn target(&self) -> Result<Target, Failure> {
-        let asked = match self.form() {
-            Format::Json => Some(Ending::Json),
-            Format::Csv => Some(Ending::Csv),
-            Format::Markdown => Some(Ending::Md),
-            Format::Html => Some(Ending::Html),
-            Format::Table if self.format.is_some() => Some(Ending::Txt),
-            _ => None,
-        };
+        let is_typed = |form: Format| form != Format::Table || self.format.is_some();
+        let asked = FORMS.iter().find(|(form, _)| *form == self.form() && is_typed(*form)).map(|(_, ending)| *ending);
         self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(target::OUTPUT, path, &REPORT, asked))
     }
 
@@ -140,7 +138,7 @@ impl Output {
         match self.target()? {
             Target::Printed => Ok(()),
             Target::File(path, _) => door.file(OUTPUT, &path, NONE_IS_OWN).map(drop),
-            Target::Folder(folder) => door.folder(OUTPUT, &folder, Company::Any, &ALL.map(|ending| ending.file(name))).map(drop),
+            Target::Folder(folder) => door.folder(OUTPUT, &folder, Company::Any, &FORMS.map(|(_, ending)| ending.file(name))).map(drop),
         }
     }
 
@@ -196,7 +194,7 @@ impl Output {
         let mut report = report();
         if let Target::Folder(folder) = &target {
             report.command = Some(command);
-            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&report, format_of(ending), OF_FILES)?)));
+            let files = FORMS.into_iter().map(|(form, ending)| Ok((ending.file(name), rendered(&report, form, OF_FILES)?)));
             door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
             door.tell(&format!("wrote {name}.txt, .md, .csv, .json and .html into {}", folder.display()));
         }
@@ -212,13 +210,7 @@ impl Output {
 
 /// The form of a file.
 fn format_of(ending: Ending) -> Format {
-    match ending {
-        Ending::Json => Format::Json,
-        Ending::Csv => Format::Csv,
-        Ending::Md => Format::Markdown,
-        Ending::Html => Format::Html,
-        _ => Format::Table,
-    }
+    FORMS.iter().find(|(_, known)| *known == ending).map_or(Format::Table, |(form, _)| *form)
 }
 
 fn rendered(report: &Report, format: Format, (page, depth): (Page, Depth)) -> Result<Content<'_>, Failure> {

@@ -4,7 +4,6 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::policies::Policies;
 use super::shell::option;
-use crate::catalog::Catalog;
 use crate::corpus::{Corpus, Home, homes};
 use crate::cost::Tariff;
 use crate::experiment::{Own, OwnSettings, lies_below, own_agents, price, recorders};
@@ -28,14 +27,7 @@ const LARGEST: u64 = 1 << 20;
 
 impl OwnAgents {
     /// What the agents' own presets, with their own settings, make of a corpus, with the bills. `None` where no session has such a preset.
-    pub fn replay(
-        &self,
-        corpus: &Corpus,
-        policies: &Policies,
-        catalog: &Catalog,
-        logs: &Logs,
-        tariff: &Tariff<'_>,
-    ) -> Result<Option<Own>, Failure> {
+    pub fn replay(&self, corpus: &Corpus, policies: &Policies, logs: &Logs, tariff: &Tariff<'_>) -> Result<Option<Own>, Failure> {
         let recorders = recorders()?;
         let known = recorders.iter().flat_map(|policy| &policy.recorded_by).map(|entry| entry.agent.as_str());
         let known: BTreeSet<&str> = known.collect();
@@ -49,7 +41,7 @@ impl OwnAgents {
             read.transpose().map_err(Failure::Usage)?;
         }
         settings.extend(beside_sessions(corpus));
-        let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(catalog, logs))?;
+        let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(logs)?)?;
         if let Some(own) = &mut own {
             price(corpus, std::slice::from_mut(&mut own.replay), tariff);
             if !logs.quiet {

@@ -1,6 +1,7 @@
 //! Through what is replayed: arguments that name policies and turn their parameters.
 
 use super::failure::{Failure, tell};
+use super::known::catalog;
 use super::logs::{Logs, tokens};
 use super::program::{Errors, Programs};
 use super::shell::option;
@@ -208,8 +209,8 @@ impl Policies {
         Ok(policy)
     }
 
-    pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
-        Ok(replay(corpus, policies, &self.settings(catalog, logs))?)
+    pub fn replay(&self, policies: &[Policy], corpus: &Corpus, logs: &Logs) -> Result<Vec<Replay>, Failure> {
+        Ok(replay(corpus, policies, &self.settings(logs)?)?)
     }
 
     /// What must be measured for these policies, with references or without them.
@@ -230,46 +231,41 @@ impl Policies {
     }
 
     /// What holds for all of them.
-    pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
-        ReplaySettings { window: self.window(), model: logs.model.clone(), reserve: self.reserve, ..ReplaySettings::new(catalog) }
+    pub fn settings(&self, logs: &Logs) -> Result<ReplaySettings<'static>, Failure> {
+        let own = ReplaySettings::new(catalog()?);
+        Ok(ReplaySettings { window: self.window(), model: logs.model.clone(), reserve: self.reserve, ..own })
     }
 
     /// Automatic compactions by the agents' own presets, beside those of the logs.
-    pub fn predicted(&self, corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Foreseen, Failure> {
+    pub fn predicted(&self, corpus: &Corpus, logs: &Logs) -> Result<Foreseen, Failure> {
         // Agents compacted in the windows of their own models, whichever ones the policies are asked about.
-        let settings = ReplaySettings { window: None, model: None, ..self.settings(catalog, logs) };
+        let settings = ReplaySettings { window: None, model: None, ..self.settings(logs)? };
         let recorders = Policies::default().with_settings(recorders()?, &[], logs)?;
         Ok(backtest(corpus, &recorders, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?.compactions())
     }
 
     /// How well the recording itself is reproduced, in one line; `bills` are the prices and the cache of a command that shows money.
-    pub fn calibration(
-        &self,
-        corpus: &Corpus,
-        catalog: &Catalog,
-        logs: &Logs,
-        bills: Option<(&Tariff<'_>, CacheKind)>,
-    ) -> Result<String, Failure> {
+    pub fn calibration(&self, corpus: &Corpus, logs: &Logs, bills: Option<(&Tariff<'_>, CacheKind)>) -> Result<String, Failure> {
         let checks = bills.map(|(tariff, _)| check_model(corpus, tariff));
         let cache = bills.map_or(CacheKind::None, |(_, cache)| cache);
-        Ok(calibration(&corpus.facts, checks.as_ref(), cache, Some(self.predicted(corpus, catalog, logs)?)))
+        Ok(calibration(&corpus.facts, checks.as_ref(), cache, Some(self.predicted(corpus, logs)?)))
     }
 
     /// Compares the first two policies over a corpus.
-    pub fn diff(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Diff, Failure> {
+    pub fn diff(&self, policies: &[Policy], corpus: &Corpus, logs: &Logs) -> Result<Diff, Failure> {
         let [one, other, ..] = policies else {
             return Err(Failure::Usage("two policies are compared, name both with --policy".to_owned()));
         };
-        Ok(diff(corpus, [one, other], &self.settings(catalog, logs))?)
+        Ok(diff(corpus, [one, other], &self.settings(logs)?)?)
     }
 
     /// An unknown model does not give its window.
-    pub fn check_model(&self, catalog: &Catalog, logs: &Logs) -> Result<(), Failure> {
+    pub fn check_model(&self, logs: &Logs) -> Result<(), Failure> {
         if self.windows.len() > 1 {
             return Err(Failure::Usage("one window at a time: several are for `ctxsim replay`".to_owned()));
         }
         match &logs.model {
-            Some(model) if self.windows.is_empty() && catalog.find(model).is_none() => Err(unknown_model(catalog, model)),
+            Some(model) if self.windows.is_empty() && catalog()?.find(model).is_none() => Err(unknown_model(catalog()?, model)),
             _ => Ok(()),
         }
     }

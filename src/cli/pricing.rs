@@ -2,6 +2,7 @@
 
 use super::choices::{Choices, name_of, one_of};
 use super::failure::Failure;
+use super::known::catalog;
 use super::shell::option;
 use crate::catalog::{CacheRules, Catalog, Prices};
 use crate::cost::{CacheKind, Tariff};
@@ -48,14 +49,15 @@ pub struct Pricing {
 
 /// The tables that bills are made by.
 pub struct Tables {
+    catalog: &'static Catalog,
     prices: Prices,
     caches: CacheRules,
 }
 
 impl Tables {
     /// What bills are made by.
-    pub fn tariff<'a>(&'a self, catalog: &'a Catalog, model: Option<String>, gap_seconds: u32) -> Tariff<'a> {
-        Tariff { catalog, prices: &self.prices, caches: &self.caches, model, gap_millis: i64::from(gap_seconds) * 1000 }
+    pub fn tariff(&self, model: Option<String>, gap_seconds: u32) -> Tariff<'_> {
+        Tariff { catalog: self.catalog, prices: &self.prices, caches: &self.caches, model, gap_millis: i64::from(gap_seconds) * 1000 }
     }
 }
 
@@ -71,7 +73,7 @@ impl PriceTable {
                 builtin.with_file(&text).map_err(|error| unreadable(&error))?
             }
         };
-        Ok(Tables { prices, caches: CacheRules::builtin()? })
+        Ok(Tables { catalog: catalog()?, prices, caches: CacheRules::builtin()? })
     }
 
     /// The option as it would be typed again.
@@ -103,7 +105,7 @@ impl Pricing {
     }
 
     /// What bills are made by.
-    pub fn tariff<'a>(&self, tables: &'a Tables, catalog: &'a Catalog, model: Option<String>) -> Tariff<'a> {
-        tables.tariff(catalog, model, self.gap)
+    pub fn tariff<'a>(&self, tables: &'a Tables, model: Option<String>) -> Tariff<'a> {
+        tables.tariff(model, self.gap)
     }
 }

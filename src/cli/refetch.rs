@@ -4,7 +4,6 @@ use super::choices::{Choices, one_of};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::policies::Policies;
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::experiment::{Replay, replay_closed};
 use crate::measure::{Recall, Wanted};
@@ -37,17 +36,10 @@ impl Refetch {
     }
 
     /// Replays a corpus, in a closed loop too where that was asked for.
-    pub fn replay(
-        &self,
-        choice: &Policies,
-        policies: &[Policy],
-        corpus: &Corpus,
-        catalog: &Catalog,
-        logs: &Logs,
-    ) -> Result<Vec<Replay>, Failure> {
+    pub fn replay(&self, choice: &Policies, policies: &[Policy], corpus: &Corpus, logs: &Logs) -> Result<Vec<Replay>, Failure> {
         match self.how() {
-            Refetching::Never => choice.replay(policies, corpus, catalog, logs),
-            how => Ok(replay_closed(corpus, policies, &choice.settings(catalog, logs), how)?),
+            Refetching::Never => choice.replay(policies, corpus, logs),
+            how => Ok(replay_closed(corpus, policies, &choice.settings(logs)?, how)?),
         }
     }
 

@@ -12,7 +12,7 @@ use super::policies::{ORACLE, Policies};
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::{flag, option};
-use crate::catalog::{Catalog, Scenario};
+use crate::catalog::Scenario;
 use crate::corpus::Corpus;
 use crate::experiment::{self, Charges, GroupBy, Measure, Metric, Own, metric};
 use crate::measure::Recall;
@@ -103,11 +103,10 @@ impl Replay {
 
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "replay")?;
-        let catalog = Catalog::builtin()?;
-        self.policies.by_window().iter().try_for_each(|policies| policies.check_model(&catalog, &self.logs))?;
+        self.policies.by_window().iter().try_for_each(|policies| policies.check_model(&self.logs))?;
         let policies = self.named()?;
-        let corpus = self.read(&catalog, &policies)?;
-        let replays = self.show(door, &catalog, &corpus, &policies, self.command())?;
+        let corpus = self.read(&policies)?;
+        let replays = self.show(door, &corpus, &policies, self.command())?;
         let mut complaints = self.logs.complaints(&corpus);
         tell_renamed(&self.fail_on, &self.logs);
         for (finding, replay) in self.fail_on.iter().flat_map(|finding| replays.iter().map(move |replay| (finding, replay))) {
@@ -117,12 +116,12 @@ impl Replay {
     }
 
     /// Reads the logs, with what the policies need of them.
-    pub fn read(&self, catalog: &Catalog, (policies, _): &Named) -> Result<Corpus, Failure> {
+    pub fn read(&self, (policies, _): &Named) -> Result<Corpus, Failure> {
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
         // Rows of policies show sub-agents apart where that is asked for; nothing else does, and reading says so.
         let apart = self.by.is_none() && self.logs.subagents == SubAgents::Separate;
         let subagents = if apart { SubAgents::Include } else { self.logs.subagents };
-        Logs { subagents, ..self.logs.clone() }.read_for(catalog, Policies::wanted(policies, recall))
+        Logs { subagents, ..self.logs.clone() }.read_for(Policies::wanted(policies, recall))
     }
 
     /// The policies, and whether the oracle stands beside them.
@@ -142,7 +141,6 @@ impl Replay {
     pub fn show(
         &self,
         door: &Door,
-        catalog: &Catalog,
         corpus: &Corpus,
         (policies, oracle): &Named,
         command: String,
@@ -155,23 +153,23 @@ impl Replay {
         let usual = if by_window.len() > 1 { Policies { windows: Vec::new(), ..self.policies.clone() } } else { self.policies.clone() };
         // Before there are outcomes: of a long session they take as much memory as what predicts.
         let predicted = if self.by.is_none() && self.columns.is_empty() && self.output.is_read() {
-            Some(usual.predicted(corpus, catalog, &self.logs)?)
+            Some(usual.predicted(corpus, &self.logs)?)
         } else {
             None
         };
         let mut replays = Vec::new();
         for choice in &by_window {
-            let replayed = self.refetch.replay(choice, policies, corpus, catalog, &self.logs)?;
+            let replayed = self.refetch.replay(choice, policies, corpus, &self.logs)?;
             let named = |replay: experiment::Replay| match choice.window().filter(|_| by_window.len() > 1) {
                 Some(window) => replay.at_window(&three_digits(window)),
                 None => replay,
             };
             replays.extend(replayed.into_iter().map(named));
         }
-        let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         experiment::price(corpus, &mut replays, &tariff);
         let recording = experiment::recording(corpus, &tariff);
-        let own = self.own.replay(corpus, &usual, catalog, &self.logs, &tariff)?;
+        let own = self.own.replay(corpus, &usual, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let checks = Some(&experiment::check_model(corpus, &tariff));
         let cache = self.pricing.cache;

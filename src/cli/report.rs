@@ -10,7 +10,7 @@ use super::pricing::Pricing;
 use super::print::{page, print, print_content};
 use super::shell::flag;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use crate::catalog::{Catalog, Scenario};
+use crate::catalog::Scenario;
 use crate::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
 use crate::cost::Check;
 use crate::experiment::drift::{Basis, DriftSettings, pairs};
@@ -80,31 +80,30 @@ impl Report {
             Target::Folder(folder) => drop(door.folder("output", folder, Company::Own, &["index.html".to_owned()])?),
         }
         let policies = self.policies.load_once_each(&self.logs, &[])?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         // Estimators are held against an exact count too. In most logs it costs nothing; another vocabulary takes a sixth of the whole run.
-        let corpus = self.logs.read_in(&catalog, Vocabularies::O200kBase, Wanted::default())?;
+        let corpus = self.logs.read_in(Vocabularies::O200kBase, Wanted::default())?;
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let settings = self.policies.settings(&catalog, &self.logs);
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
+        let settings = self.policies.settings(&self.logs)?;
         let phase = self.logs.phase("simulating");
         // What nothing shortens is replayed with the others, and no second time where it is one of them.
         let none = Policy::load("none")?;
         let unchanged = policies.iter().position(|policy| *policy == none);
         let all: Vec<Policy> = policies.iter().cloned().chain(unchanged.is_none().then(|| none.clone())).collect();
-        let mut replays = self.policies.replay(&all, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.policies.replay(&all, &corpus, &self.logs)?;
         price(&corpus, &mut replays, &tariff);
         let (replayed, beside) = replays.split_at(policies.len());
         let Some(unchanged) = unchanged.map_or(beside.first(), |place| replayed.get(place)) else { return Ok(()) };
         let recording = recording(&corpus, &tariff);
-        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let own = self.own.replay(&corpus, &self.policies, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let checks = check_model(&corpus, &tariff);
-        let (predicted, scenarios) = (self.policies.predicted(&corpus, &catalog, &self.logs)?, Scenario::builtin()?);
+        let (predicted, scenarios) = (self.policies.predicted(&corpus, &self.logs)?, Scenario::builtin()?);
         let choice = choose(replayed, &sample(corpus.traces.each()), self.pricing.cache).unwrap_or_default();
         let reads = reads(&corpus, baselines.with_own(replayed), &tariff);
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
-        let replay = self.policies.settings(&catalog, &self.logs);
+        let replay = self.policies.settings(&self.logs)?;
         let paired = pairs(
             &corpus,
             &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::O200kBase },

@@ -10,7 +10,6 @@ use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::shell::option;
 use super::target::{Ending, Target, Writes};
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::cost::Tariff;
 use crate::experiment::{
@@ -125,8 +124,7 @@ impl Sweep {
         if let Some(path) = self.rows.as_ref().filter(|_| !self.resume) {
             door.file("rows", path, NONE_IS_OWN)?;
         }
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         let bases = self.policies.load_varied(&self.logs, &self.vary)?;
         let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let mut settings = settings(&bases, &dimensions, self.design())?;
@@ -139,10 +137,10 @@ impl Sweep {
         }
         tell_doubts(&doubtful, &self.logs);
         self.goal.tell_renamed(&self.logs);
-        let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
-        let replay = self.policies.settings(&catalog, &self.logs);
+        let corpus = self.logs.read_for(Policies::wanted(&bases, Recall::References))?;
+        let replay = self.policies.settings(&self.logs)?;
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         let (bases, yours) = self.own.configured_each(bases, &corpus, &self.policies, &self.logs)?;
         let own = with_own(&mut settings, &bases);
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
@@ -159,9 +157,9 @@ impl Sweep {
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache, replay)? } else { None };
         let thresholds = bases.iter().map(|base| thresholds(&corpus, base, replay)).collect::<Result<Vec<_>, _>>()?;
-        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
+        let check = self.policies.calibration(&corpus, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let unset = yours.iter().all(|set| set.words.is_empty());
-        let mixed = if billing.is_some() && unset { self.mixed(&corpus, bases, &catalog, &tariff)? } else { None };
+        let mixed = if billing.is_some() && unset { self.mixed(&corpus, bases, &tariff)? } else { None };
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, || {
             sweep(&Swept {
@@ -187,14 +185,14 @@ impl Sweep {
     }
 
     /// The row of the agent's own versions and its cost, where the policy is a preset of an agent whose sessions are not all of that preset, and no others are there.
-    fn mixed(&self, corpus: &Corpus, bases: &[Policy], catalog: &Catalog, tariff: &Tariff<'_>) -> Result<Option<(String, u64)>, Failure> {
-        let ([base], recorders, settings) = (bases, recorders()?, self.policies.settings(catalog, &self.logs)) else { return Ok(None) };
+    fn mixed(&self, corpus: &Corpus, bases: &[Policy], tariff: &Tariff<'_>) -> Result<Option<(String, u64)>, Failure> {
+        let ([base], recorders, settings) = (bases, recorders()?, self.policies.settings(&self.logs)?) else { return Ok(None) };
         let is_its = |trace: &Trace| base.recorded_by.iter().any(|entry| entry.agent == trace.agent);
         let is_other = |trace: &Trace| recorded_under(trace, &recorders, &settings).is_some_and(|(preset, _)| preset.name != base.name);
         if !corpus.traces.each().all(|trace| is_its(&trace)) || !corpus.traces.each().any(|trace| is_other(&trace)) {
             return Ok(None);
         }
-        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, tariff)?.filter(|own| own.left_out.is_empty());
+        let own = self.own.replay(corpus, &self.policies, &self.logs, tariff)?.filter(|own| own.left_out.is_empty());
         Ok(own.map(|own| (own.replay.policy.clone(), own.replay.bill.with(self.pricing.cache).nano_usd())))
     }
 

@@ -4,7 +4,6 @@ use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::target::{Ending, OUTPUT, Target, Writes, forms};
-use crate::catalog::Catalog;
 use crate::corpus::{Vocabularies, write_traces};
 use crate::measure::Wanted;
 use crate::report::counted;
@@ -52,7 +51,7 @@ impl Trace {
         let Trace::Build(build) = self;
         Target::of(OUTPUT, &build.output, &MEASURED, build.format)?;
         let place = door.file("output", &build.output, NONE_IS_OWN)?;
-        let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
+        let mut corpus = build.logs.read_in(Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);
         if build.without_paths {
             corpus.forget_folders();

@@ -9,7 +9,6 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::{flag, option};
-use crate::catalog::Catalog;
 use crate::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, Tuned, split};
 use crate::experiment::{Billing, Objective, RecordedSummaries, ReplaySettings, SweepError, near, priced, thresholds};
 use crate::list::Arrange;
@@ -81,8 +80,7 @@ pub struct Tune {
 impl Tune {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "tune")?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         let mut varied = self.params.clone();
         // Where none is named, the ranges that the policy declares are searched.
         if let ([], [name]) = (varied.as_slice(), self.policies.policies.as_slice()) {
@@ -93,9 +91,9 @@ impl Tune {
         let objective = self.goal.objective()?;
         let bounds = self.goal.limits(Bound::parse)?;
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         self.goal.tell_renamed(&self.logs);
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read()?;
         let complaints = self.logs.complaints(&corpus);
         let (policy, yours) = self.own.configured(policy, &corpus, &self.policies, &self.logs)?;
         let axes = self.axes(&policy)?;
@@ -103,10 +101,10 @@ impl Tune {
         let bounds = Bound::guards_and(&objective, bounds)?;
         // Both halves have the summaries of all sessions, as in a replay.
         let summaries = Some(RecordedSummaries::fit(corpus.traces.each()));
-        let replay = ReplaySettings { summaries, ..self.policies.settings(&catalog, &self.logs) };
+        let replay = ReplaySettings { summaries, ..self.policies.settings(&self.logs)? };
         let near = near(&corpus, &policy, &replay)?;
         let thresholds = thresholds(&corpus, &policy, &replay)?;
-        let check = self.policies.calibration(&corpus, &catalog, &self.logs, Some((&tariff, self.pricing.cache)))?;
+        let check = self.policies.calibration(&corpus, &self.logs, Some((&tariff, self.pricing.cache)))?;
         let priced = priced(&corpus.traces, &tariff);
         let split = split(corpus, [&near, &priced], self.held_out, self.seed);
         let resamples = usize::from(self.resamples);

@@ -7,7 +7,7 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use crate::catalog::{Catalog, Scenario};
+use crate::catalog::Scenario;
 use crate::cost::CacheKind;
 use crate::experiment::check_model;
 use crate::report::{self, Validated};
@@ -54,15 +54,14 @@ pub struct Validate {
 impl Validate {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "validate")?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
+        self.policies.check_model(&self.logs)?;
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         let (logs, policies, pricing) = (&self.logs, &self.policies, &self.pricing);
-        let held = self.arms.compared(&arms::ReadWith { logs, policies, pricing, catalog: &catalog, tariff: &tariff })?;
+        let held = self.arms.compared(&arms::ReadWith { logs, policies, pricing, tariff: &tariff })?;
         let (before, cache) = (&held.before, self.pricing.cache);
         let checks = check_model(before, &tariff);
-        let hits = self.policies.predicted(before, &catalog, &self.logs)?;
+        let hits = self.policies.predicted(before, &self.logs)?;
         let scenarios = Scenario::builtin()?;
         let asked = Validated {
             corpus: before,

@@ -8,7 +8,6 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use crate::catalog::Catalog;
 use crate::corpus::{Corpus, CorpusFacts, Parts, Skipped, Vocabularies, joined, read_traces, settled, write_traces};
 use crate::experiment::{RecordedSummaries, ReplaySettings, price, replay};
 use crate::list::Arrange;
@@ -152,11 +151,10 @@ impl Worker {
             return Err(Failure::Usage("a worker takes no logs: its rows come from standard input (docs/worker.md)".to_owned()));
         }
         let frames = &mut Frames::new(io::stdin().lock(), bounds.max_row);
-        let catalog = Catalog::builtin()?;
         match self {
-            Worker::Measure(measure) => measure.run(door, &catalog, frames),
-            Worker::Merge(merge) => merge.run(&catalog, frames),
-            Worker::Simulate(simulate) => simulate.run(&catalog, frames),
+            Worker::Measure(measure) => measure.run(door, frames),
+            Worker::Merge(merge) => merge.run(frames),
+            Worker::Simulate(simulate) => simulate.run(frames),
         }
     }
 }
@@ -177,8 +175,8 @@ fn written(corpus: &Corpus) -> Result<Vec<u8>, String> {
 }
 
 impl Measure {
-    fn run(&self, door: &Door, catalog: &Catalog, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
-        self.logs.as_asked(catalog, Vocabularies::Public, Wanted::default(), |settings| {
+    fn run(&self, door: &Door, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
+        self.logs.as_asked(Vocabularies::Public, Wanted::default(), |settings| {
             let parts = Parts::new(settings)?;
             while let Some(row) = frames.next::<Files>()? {
                 let (files, bytes) = match row {
@@ -251,7 +249,7 @@ fn next_traces(frames: &mut Frames<impl io::Read>) -> Result<Option<(Traced, Cor
 }
 
 impl Merge {
-    fn run(&self, catalog: &Catalog, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
+    fn run(&self, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
         let mut corpus = Corpus::default();
         while let Some((_, part)) = next_traces(frames)? {
             corpus = joined(corpus, part);
@@ -263,7 +261,7 @@ impl Merge {
             corpus.facts.losses.sort();
             return put(&json!({ "sessions": corpus.traces.len() }), &written(&corpus).map_err(Failure::Usage)?);
         }
-        self.logs.as_asked(catalog, Vocabularies::Public, Wanted::default(), |settings| {
+        self.logs.as_asked(Vocabularies::Public, Wanted::default(), |settings| {
             let corpus = settled(corpus, settings);
             let context = Context { summaries: RecordedSummaries::fit(corpus.traces.each()), cache_tellers: corpus.cache_tellers() };
             let sessions = corpus.traces.len();
@@ -278,10 +276,11 @@ impl Merge {
 }
 
 impl Simulate {
-    fn run(&self, catalog: &Catalog, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
+    fn run(&self, frames: &mut Frames<impl io::Read>) -> Result<(), Failure> {
         let policies = self.policies.load_once_each(&self.logs, &[])?;
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
+        let own = self.policies.settings(&self.logs)?;
         let series = if self.series { report::Series::Included } else { report::Series::LeftOut };
         let asked = Asked { series, cache: self.pricing.cache, ..Asked::default() };
         let mut known = None;
@@ -294,7 +293,7 @@ impl Simulate {
                 let all: &Context = known.as_ref().ok_or("no row with the context of all sessions stands before it")?;
                 corpus.sum_up_part(&all.cache_tellers);
                 let summaries = Some(all.summaries.clone());
-                let settings = ReplaySettings { summaries, ..self.policies.settings(catalog, &self.logs) };
+                let settings = ReplaySettings { summaries, ..own.clone() };
                 let mut replays = replay(&corpus, &policies, &settings).map_err(|error| error.to_string())?;
                 price(&corpus, &mut replays, &tariff);
                 let report = report::replay(&corpus, &replays, Baselines { recording: None, own: None }, &asked);

@@ -47,14 +47,19 @@ fn named(tied: &[&Setting], all: &[&Setting]) -> String {
     values.iter().map(of_param).collect::<Vec<_>>().join(", ")
 }
 
-/// The values that a parameter takes in some settings, each once, as numbers where they are.
+/// The values that a parameter takes in some settings.
 fn values<'a>(settings: &[&'a Setting], param: &str) -> Vec<&'a str> {
     let pairs = settings.iter().flat_map(|setting| &setting.values);
-    let mut values: Vec<&str> = pairs.filter(|(name, _)| name == param).map(|(_, value)| value.as_str()).collect();
-    let size = |value: &str| number(value).unwrap_or(f64::MAX);
-    values.arrange_by(|one, other| size(one).total_cmp(&size(other)).then(one.cmp(other)));
-    values.dedup();
-    values
+    each_once(pairs.filter(|(name, _)| name == param).map(|(_, value)| value.as_str()))
+}
+
+/// Each value once, as numbers where they are.
+pub(super) fn each_once<T: AsRef<str> + Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = values.collect();
+    let size = |value: &T| number(value.as_ref()).unwrap_or(f64::MAX);
+    all.arrange_by(|one, other| size(one).total_cmp(&size(other)).then_with(|| one.cmp(other)));
+    all.dedup();
+    all
 }
 
 /// Do these values follow one another among all that were looked at?

@@ -1,6 +1,5 @@
 //! What a chart is made of: for each kind, what is read, replayed and priced.
 
-use crate::catalog::Catalog;
 use crate::cli::arms::{self, Arms};
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
@@ -97,7 +96,6 @@ pub struct ChartQuestion<'a> {
     pub pricing: &'a Pricing,
     pub own: &'a OwnAgents,
     pub arms: &'a Arms,
-    pub catalog: &'a Catalog,
 }
 
 impl ChartQuestion<'_> {
@@ -113,21 +111,20 @@ impl ChartQuestion<'_> {
         let references = if kind.needs(Need::Recall) { Recall::References } else { Recall::Nothing };
         let (vocabularies, kinds) =
             if kind.needs(Need::Pairs) { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
-        let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted { references, kinds })?;
+        let corpus = self.logs.read_in(vocabularies, Wanted { references, kinds })?;
         let complaints = self.logs.complaints(&corpus);
         let phase = if search.is_some() { self.logs.search() } else { self.logs.phase("simulating") };
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
-        let settings = self.policies.settings(self.catalog, self.logs);
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
+        let settings = self.policies.settings(self.logs)?;
         let window = Material::of(&corpus).window;
         let mut material =
             Material { cache: self.pricing.cache, window: self.policies.window().unwrap_or(window), ..Material::of(&corpus) };
         let replays_policies = kind.needs(Need::Replays) || (kind.needs(Need::Session) && !self.policies.policies.is_empty());
-        let mut replays = if replays_policies { self.policies.replay(&policies, &corpus, self.catalog, self.logs)? } else { Vec::new() };
+        let mut replays = if replays_policies { self.policies.replay(&policies, &corpus, self.logs)? } else { Vec::new() };
         let is_priced = kind.needs(Need::Baselines) || kind.needs(Need::Settings);
         let recorded = is_priced.then(|| recording(&corpus, &tariff));
-        let own =
-            if kind.needs(Need::Baselines) { self.own.replay(&corpus, self.policies, self.catalog, self.logs, &tariff)? } else { None };
+        let own = if kind.needs(Need::Baselines) { self.own.replay(&corpus, self.policies, self.logs, &tariff)? } else { None };
         let checks = is_priced.then(|| check_model(&corpus, &tariff));
         if kind.needs(Need::Baselines) {
             price(&corpus, &mut replays, &tariff);
@@ -157,9 +154,9 @@ impl ChartQuestion<'_> {
     /// A chart of what was predicted, and of runs under the policy.
     fn validation(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
+        let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         let (logs, policies, pricing) = (self.logs, self.policies, self.pricing);
-        let compared = self.arms.compared(&arms::ReadWith { logs, policies, pricing, catalog: self.catalog, tariff: &tariff })?;
+        let compared = self.arms.compared(&arms::ReadWith { logs, policies, pricing, tariff: &tariff })?;
         let chart = kind.chart(&Material { validation: Some(&compared.validation), ..Material::of(&compared.before) })?;
         Ok((chart, compared.complaints))
     }
@@ -168,7 +165,7 @@ impl ChartQuestion<'_> {
     fn paired(&self, corpus: &Corpus, policies: &[Policy]) -> Result<(Pairs, Vec<String>), Failure> {
         // What needs no size has no estimator of its own.
         let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();
-        let replay = self.policies.settings(self.catalog, self.logs);
+        let replay = self.policies.settings(self.logs)?;
         let settings =
             DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens, vocabularies: Vocabularies::Public };
         let all = pairs(corpus, &settings)?;
@@ -208,7 +205,7 @@ impl ChartQuestion<'_> {
             None => Policies { policies: vec!["baseagent".to_owned()], ..self.policies.clone() }
                 .load_once_each(self.logs, &self.question.vary)?,
         };
-        let replays = self.policies.replay(&policies, corpus, self.catalog, self.logs)?;
+        let replays = self.policies.replay(&policies, corpus, self.logs)?;
         Ok((place, policies, replays))
     }
 
@@ -250,7 +247,7 @@ impl ChartQuestion<'_> {
         let Search { mut settings, objective, constraints } = search;
         let (bases, yours) = self.own.configured_each(bases, corpus, self.policies, self.logs)?;
         let (bases, own) = (&bases, with_own(&mut settings, &bases));
-        let replay = &self.policies.settings(self.catalog, self.logs);
+        let replay = &self.policies.settings(self.logs)?;
         let (resamples, seed) = CHANCE;
         let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, tariff), Ok)?;
         let measures = summed(&objective, constraints.iter().map(|constraint| constraint.measure))?;

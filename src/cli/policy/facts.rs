@@ -1,7 +1,7 @@
 //! For which model a policy is looked at.
 
-use crate::catalog::Catalog;
 use crate::cli::failure::Failure;
+use crate::cli::known::catalog;
 use crate::cli::policies::{unknown_model, window};
 use crate::policy::Facts;
 use clap::Args;
@@ -21,8 +21,8 @@ impl ForModel {
     /// Its limits; without model and window, those of no model in particular.
     pub fn facts(&self) -> Result<Facts, Failure> {
         let Some(id) = &self.model else { return Ok(Facts { window: self.window, ..Facts::default() }) };
-        let catalog = Catalog::builtin()?;
-        let model = catalog.find(id).ok_or_else(|| unknown_model(&catalog, id))?;
+        let catalog = catalog()?;
+        let model = catalog.find(id).ok_or_else(|| unknown_model(catalog, id))?;
         let window = self.window.unwrap_or(model.context.0);
         let limit = |tokens: Option<crate::units::Tokens>| tokens.map_or(0, |tokens| tokens.0);
         Ok(Facts {

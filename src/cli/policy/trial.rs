@@ -1,8 +1,8 @@
 //! A program tried on ten made sessions: does it speak the protocol, and does it give the same answers to the same questions?
 
-use crate::catalog::Catalog;
 use crate::cli::door::Door;
 use crate::cli::failure::Failure;
+use crate::cli::known::catalog;
 use crate::cli::logs::Logs;
 use crate::cli::program::{Errors, Programs};
 use crate::corpus::Corpus;
@@ -70,11 +70,10 @@ pub fn trial(policy: &Policy, name: &str, door: &Door) -> Result<(String, Vec<St
         let file = format!("made-{number}.jsonl");
         folder.write(&file, text(number, made).as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
     }
-    let catalog = Catalog::builtin()?;
     let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
-    let mut corpus = logs.read(&catalog)?;
+    let mut corpus = logs.read()?;
     corpus.traces.arrange_by(|one, other| one.id.cmp(&other.id));
-    let settings = ReplaySettings::new(&catalog);
+    let settings = ReplaySettings::new(catalog()?);
     let attempt = |corpus: &Corpus| -> Result<Replay, Failure> {
         let asked = Programs::default().attach(policy.clone(), name, None, Errors::Shown)?;
         replay(corpus, &[asked], &settings)?.pop().ok_or_else(|| Failure::Usage("no session could be made".to_owned()))

@@ -190,8 +190,8 @@ fn sweep_map(material: &Material<'_>) -> Result<Drawn, NothingToDraw> {
         .filter(|(setting, _)| setting.base == 0)
         .filter_map(|(setting, row)| Some((of(setting, across)?, of(setting, down)?, *row)))
         .collect();
-    let columns = sorted(mapped.iter().map(|(across, ..)| across));
-    let mut rows = sorted(mapped.iter().map(|(_, down, _)| down));
+    let columns = ties::each_once(mapped.iter().map(|(across, ..)| across.clone()));
+    let mut rows = ties::each_once(mapped.iter().map(|(_, down, _)| down.clone()));
     // As on an axis, large values stand above small ones.
     rows.reverse();
     if mapped.is_empty() {
@@ -274,17 +274,6 @@ fn between(names: &[String], value: &str) -> Option<f64> {
 
 fn ties(swept: &Swept<'_>) -> Option<String> {
     ties::ties(swept, &judged::judged(swept))
-}
-
-/// Each value once, as numbers where they are.
-fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let mut all: Vec<String> = values.cloned().collect();
-    all.arrange_by(|one, other| {
-        let as_number = |text: &str| number(text).unwrap_or(f64::MAX);
-        as_number(one).total_cmp(&as_number(other)).then_with(|| one.cmp(other))
-    });
-    all.dedup();
-    all
 }
 
 fn last_number(words: &str) -> f64 {

@@ -42,8 +42,7 @@ record! {
         near: u64 = reads.near,
         near_share: Option<f64> = share_of(reads.near, reads.expected),
         more: u64 = reads.more,
-        #[serde(flatten)]
-        cost: CostRecord = CostRecord::new(reads),
+        ..cost: CostRecord = CostRecord::new(reads),
     }
 
     struct GapRecord(kept: &Kept, class: usize, reads: &Reads) {
@@ -61,8 +60,7 @@ record! {
         session: String = trace.id.clone(),
         source: String = trace.source.clone(),
         agent: String = trace.agent.clone(),
-        #[serde(flatten)]
-        reads: ReadsRecord = ReadsRecord::new(reads),
+        ..reads: ReadsRecord = ReadsRecord::new(reads),
     }
 
     struct BreakRecord(trace: &Trace, one: &CacheBreak) {

@@ -20,18 +20,14 @@ record! {
         estimated_output_tokens: u64 = facts.outputs.estimated,
         placeholder_output_tokens: u64 = facts.outputs.placeholders,
         estimated_replies: u64 = facts.outputs.estimated_replies,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        mirrored: Option<Mirrored> = Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        with_mirrored: Option<Mirrored> = facts.with_mirrored(),
+        ?mirrored: Option<Mirrored> = Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
+        ?with_mirrored: Option<Mirrored> = facts.with_mirrored(),
         max_prompt_tokens: u64 = facts.max_prompt_tokens,
         anchored_share: Option<f64> = facts.anchored(),
         recorded_compactions: u64 = facts.recorded_compactions,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        unseen: Option<UnseenFacts> = Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
+        ?unseen: Option<UnseenFacts> = Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
         duplicates: Duplicates = facts.duplicates,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        selection: Option<SelectionRecord> = facts.selected.as_ref().map(SelectionRecord::new),
+        ?selection: Option<SelectionRecord> = facts.selected.as_ref().map(SelectionRecord::new),
         skipped: Vec<Skipped> = facts.skipped.clone(),
         losses: Vec<FileLoss> = facts.losses.clone(),
     }

@@ -12,17 +12,14 @@ use std::collections::BTreeMap;
 record! {
     /// The record of `ctxsim cost`.
     pub struct CostRecord(priced: &Priced<'_>) {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recorded: Option<RecordingRecord> = priced.baselines.recording.map(|recording| RecordingRecord::new(priced.corpus, recording)),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        own: Option<OwnPolicyRecord<PolicyRecord>> = priced.baselines.own.map(|own| OwnPolicyRecord {
+        ?recorded: Option<RecordingRecord> = priced.baselines.recording.map(|recording| RecordingRecord::new(priced.corpus, recording)),
+        ?own: Option<OwnPolicyRecord<PolicyRecord>> = priced.baselines.own.map(|own| OwnPolicyRecord {
             policy: PolicyRecord::new(&own.replay, priced),
             own: OwnRecord::new(own, &priced.baselines, priced.cache),
         }),
         policies: Vec<PolicyRecord> = priced.replays.iter().map(|replay| PolicyRecord::new(replay, priced)).collect(),
         agents: Vec<CheckRecord> = priced.checks.iter().map(|(agent, check)| CheckRecord::new(agent, check)).collect(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        break_even: Option<BreakEvenRecord> = priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
+        ?break_even: Option<BreakEvenRecord> = priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
     }
 
     /// The bills of a policy or a session.
@@ -36,8 +33,7 @@ record! {
         modelled: BillRecord = bill(&bills.modelled),
         calibrated: BillRecord = bill(&bills.calibrated),
         perfect: BillRecord = bill(&bills.perfect),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        after_end: Option<Box<BillsRecord>> = bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::new(bills))),
+        ?after_end: Option<Box<BillsRecord>> = bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::new(bills))),
     }
 }
 
@@ -55,8 +51,7 @@ record! {
     } {
         cost: Option<String> = usd_of(is_priced, bill.nano_usd()),
         /// The part of it that compactions behind the last replies of logs cost; absent where there are none, and without a price.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        at_end_usd: Option<String> = usd_of(is_priced && bill.at_end.tokens > 0, bill.at_end.nano_usd),
+        ?at_end_usd: Option<String> = usd_of(is_priced && bill.at_end.tokens > 0, bill.at_end.nano_usd),
         cache_hit_rate: Option<f64> = share_of(bill.cache_read.tokens, bill.prompt_tokens()),
         tiers: BTreeMap<String, TierRecord> =
             tiers.map(|(name, charge)| (name.replace(' ', "_"), TierRecord::new(charge, is_priced))).gather(),
@@ -75,16 +70,13 @@ record! {
         tokens_saved: Option<i64> = totals.is_comparable().then(|| totals.tokens_saved()),
         compared_sessions: u64 = totals.compared_sessions,
         saved_vs_none: i64 = totals.saved_vs_none(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        beside_recorded: Option<BesideRecord> = BesideRecord::of(&priced.baselines, replay, priced.cache),
+        ?beside_recorded: Option<BesideRecord> = BesideRecord::of(&priced.baselines, replay, priced.cache),
         summariser_calls: u64 = totals.summariser_calls,
         refused: u64 = totals.refused,
         refused_tokens: u64 = replay.outcomes.each().map(|outcome| outcome.requests().map(|call| call.refused_tokens).sum::<u64>()).sum(),
         refetches: u64 = totals.refetches.calls,
-        #[serde(flatten)]
-        bills: BillsRecord = BillsRecord::new(&replay.bill),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        closed_loop: Option<Box<PolicyRecord>> = replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed, priced))),
+        ..bills: BillsRecord = BillsRecord::new(&replay.bill),
+        ?closed_loop: Option<Box<PolicyRecord>> = replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed, priced))),
     }
 
     struct CheckRecord(agent: &str, check: &Check) with {
@@ -144,7 +136,6 @@ record! {
     struct TriedRecord((minimum, replay): &(u64, Replay)) {
         minimum: u64 = *minimum,
         tokens_saved: Option<i64> = replay.totals.is_comparable().then(|| replay.totals.tokens_saved()),
-        #[serde(flatten)]
-        bills: BillsRecord = BillsRecord::new(&replay.bill),
+        ..bills: BillsRecord = BillsRecord::new(&replay.bill),
     }
 }

@@ -20,8 +20,7 @@ record! {
         // Calls are counted from 0 here, as everywhere in records.
         median_call: Option<u64> = diff.median_call().map(|call| call.saturating_sub(1)),
         /// The prompt tokens of the second policy beside those of the first, as a share; absent for too few sessions.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        difference: Option<ShareRecord> = ShareRecord::new(diff.difference(corpus)),
+        ?difference: Option<ShareRecord> = ShareRecord::of(diff.difference(corpus)),
         sessions: SessionRecords = SessionRecords {
             traces: corpus.traces.clone(),
             partings: diff.partings.clone(),

@@ -7,7 +7,6 @@ use crate::estimate::ContentKind;
 use crate::experiment::drift::{
     Basis, Buffer, Consequence, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use, Worst,
 };
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 record! {
@@ -59,31 +58,30 @@ record! {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-struct ComparisonRecord {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimator: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'static str>,
-    family: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_calls: Option<String>,
-    calls: u64,
-    sessions: u64,
-    estimated_tokens: u64,
-    recorded_tokens: u64,
-    bias: Option<f64>,
-    mape: Option<f64>,
-    p05: Option<f64>,
-    p50: Option<f64>,
-    p95: Option<f64>,
-    p99: Option<f64>,
-    worst: Option<WorstRecord>,
-}
-
 record! {
+    /// Estimates beside recorded usage. What is absent here is filled in by what is compared: estimators, methods, agents, stretches of sessions.
+    struct ComparisonRecord(corpus: &Corpus, figures: &Figures) with {
+        let ratios = figures.ratios.as_ref();
+        let ratio = |thousandths: u64| thousandths as f64 / 1000.0;
+    } {
+        ?estimator: Option<String> = None,
+        ?method: Option<&'static str> = None,
+        family: &'static str = "",
+        ?agent: Option<String> = None,
+        ?session_calls: Option<String> = None,
+        calls: u64 = figures.calls,
+        sessions: u64 = figures.sessions,
+        estimated_tokens: u64 = figures.estimated_tokens,
+        recorded_tokens: u64 = figures.recorded_tokens,
+        bias: Option<f64> = share(figures.bias_tokens() as f64, figures.recorded_tokens),
+        mape: Option<f64> = ratios.map(|_| millionths(figures.mape_millionths as i64)),
+        p05: Option<f64> = ratios.map(|ratios| ratio(ratios.p05)),
+        p50: Option<f64> = ratios.map(|ratios| ratio(ratios.p50)),
+        p95: Option<f64> = ratios.map(|ratios| ratio(ratios.p95)),
+        p99: Option<f64> = ratios.map(|ratios| ratio(ratios.p99)),
+        worst: Option<WorstRecord> = figures.worst.map(|worst| WorstRecord::new(corpus, worst)),
+    }
+
     struct WorstRecord(corpus: &Corpus, worst: Worst) {
         session: String = corpus.traces.at(worst.session).map(|trace| trace.id.clone()).unwrap_or_default(),
         call: u64 = worst.call as u64 + 1,
@@ -158,27 +156,6 @@ record! {
         policy: String = row.policy.clone(),
         own: Counts = row.own,
         perfect: Counts = row.perfect,
-    }
-}
-
-impl ComparisonRecord {
-    fn new(corpus: &Corpus, figures: &Figures) -> ComparisonRecord {
-        let ratios = figures.ratios.as_ref();
-        let ratio = |thousandths: u64| thousandths as f64 / 1000.0;
-        ComparisonRecord {
-            calls: figures.calls,
-            sessions: figures.sessions,
-            estimated_tokens: figures.estimated_tokens,
-            recorded_tokens: figures.recorded_tokens,
-            bias: share(figures.bias_tokens() as f64, figures.recorded_tokens),
-            mape: ratios.map(|_| millionths(figures.mape_millionths as i64)),
-            p05: ratios.map(|ratios| ratio(ratios.p05)),
-            p50: ratios.map(|ratios| ratio(ratios.p50)),
-            p95: ratios.map(|ratios| ratio(ratios.p95)),
-            p99: ratios.map(|ratios| ratio(ratios.p99)),
-            worst: figures.worst.map(|worst| WorstRecord::new(corpus, worst)),
-            ..ComparisonRecord::default()
-        }
     }
 }
 

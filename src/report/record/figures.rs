@@ -13,24 +13,19 @@ use std::collections::BTreeMap;
 record! {
     /// What a policy came to: its measures, and what they are made of.
     pub struct FiguresRecord(totals: &Totals) {
-        #[serde(flatten)]
-        calls: Fields = Fields::of(Part::Calls, totals),
+        ..calls: Fields = Fields::of(Part::Calls, totals),
         events: BTreeMap<EventKind, u64> = totals.events.clone(),
         causes: BTreeMap<Cause, u64> = totals.causes.clone(),
         warnings: BTreeMap<Warning, u64> = totals.warnings.clone(),
-        #[serde(flatten)]
-        sessions: Fields = Fields::of(Part::Sessions, totals),
+        ..sessions: Fields = Fields::of(Part::Sessions, totals),
         after_end: Option<AfterEnd> = Some(totals.after_end),
-        #[serde(flatten)]
-        tokens: Fields = Fields::of(Part::Tokens, totals),
+        ..tokens: Fields = Fields::of(Part::Tokens, totals),
         estimator_drift: DriftRecord = DriftRecord::new(&totals.estimates),
         belief_drift: DriftRecord = DriftRecord::new(&totals.beliefs),
         references: Vec<ReferenceRecord> = totals.retention.fates.iter().map(ReferenceRecord::new).collect(),
-        #[serde(flatten)]
-        retention: Fields = Fields::of(Part::Retention, totals),
+        ..retention: Fields = Fields::of(Part::Retention, totals),
         broken_by_rule: Vec<RuleRecord> = totals.retention.by_rule.iter().map(RuleRecord::new).collect(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        refetches: Option<Refetches> = (totals.refetches != Refetches::default()).then_some(totals.refetches),
+        ?refetches: Option<Refetches> = (totals.refetches != Refetches::default()).then_some(totals.refetches),
     }
 }
 
@@ -72,15 +67,13 @@ record! {
     struct ReferenceRecord(((evidence, source), fates): (&(Evidence, Category), &Fates)) {
         evidence: Evidence = *evidence,
         source: Category = *source,
-        #[serde(flatten)]
-        fates: Fates = *fates,
+        ..fates: Fates = *fates,
     }
 
     struct RuleRecord(((evidence, rule), fates): (&(Evidence, String), &Fates)) {
         evidence: Evidence = *evidence,
         rule: String = rule.clone(),
-        #[serde(flatten)]
-        fates: Fates = *fates,
+        ..fates: Fates = *fates,
     }
 
     struct DriftRecord(drift: &Drift) with {

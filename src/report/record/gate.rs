@@ -24,8 +24,7 @@ record! {
         exceeded: Vec<String> = moved.exceeded.clone(),
         cannot_tell: Vec<String> = moved.untold.clone(),
         compared_sessions: usize = moved.compared,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        change: Option<ShareRecord> = ShareRecord::new(moved.difference),
+        ?change: Option<ShareRecord> = ShareRecord::of(moved.difference),
         sessions: Vec<SessionRecord> = moved.sessions.iter().map(|one| SessionRecord::new(one, &moved.measure)).collect(),
     }
 

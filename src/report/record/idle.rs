@@ -43,8 +43,7 @@ record! {
         let beside = advice.beside.filter(|_| remedy != Remedy::Nothing);
     } {
         from_tokens: u64 = from_tokens,
-        #[serde(flatten)]
-        remedy: RemedyRecord = RemedyRecord::new(remedy),
+        ..remedy: RemedyRecord = RemedyRecord::new(remedy),
         cost: String = usd(if remedy == Remedy::Nothing { best.nothing_nano_usd } else { best.nano_usd }),
         nothing_usd: String = usd(best.nothing_nano_usd),
         share: Option<f64> = beside.map(|beside| round(beside.value)),
@@ -71,8 +70,7 @@ record! {
     }
 
     struct SpentRecord((remedy, spent): (&Remedy, &Spent)) {
-        #[serde(flatten)]
-        remedy: RemedyRecord = RemedyRecord::new(*remedy),
+        ..remedy: RemedyRecord = RemedyRecord::new(*remedy),
         resumed_usd: String = usd(spent.resumed),
         never_usd: String = usd(spent.never),
     }
@@ -94,8 +92,7 @@ record! {
     struct SessionRecord(trace: &Trace, class: &Class) {
         session: String = trace.id.clone(),
         source: String = trace.source.clone(),
-        #[serde(flatten)]
-        class: ClassRecord = ClassRecord::new(class),
+        ..class: ClassRecord = ClassRecord::new(class),
     }
 }
 

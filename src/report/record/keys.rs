@@ -1,17 +1,20 @@
 //! How records are declared.
 
 /// Declares records and what they are made of: each key of the document once, with its type and with where its value comes from. `new` takes what stands
-/// behind the name; what stands behind `with` is worked out first.
+/// behind the name; what stands behind `with` is worked out first. A key behind `?` is left out where its value is `None`; the keys of what stands behind `..` stand
+/// in its place.
 macro_rules! record {
     ($(
         $(#[$about:meta])*
         $seen:vis struct $name:ident($($given:tt: $kind:ty),+) $(with { $($before:tt)+ })? {
-            $($(#[$on:meta])* $key:ident: $type:ty = $value:expr,)+
+            $($(#[$on:meta])* $(? $(@$absent:tt)?)? $(.. $(@$keys:tt)?)? $key:ident: $type:ty = $value:expr,)+
         }
     )+) => {$(
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-        $seen struct $name { $($(#[$on])* $key: $type,)+ }
+        $seen struct $name {
+            $($(#[$on])* $(#[serde(skip_serializing_if = "Option::is_none")] $($absent)?)? $(#[serde(flatten)] $($keys)?)? $key: $type,)+
+        }
 
         impl $name {
             /// Makes the record.

@@ -1,33 +1,25 @@
 //! Numbers of records: shares with six decimals, money as decimal dollars in a string.
 
+use super::keys::record;
 use crate::experiment::{Difference, Measure, Unit, Value};
 use crate::report::words::decimal_dollars;
-use serde::Serialize;
 
-/// A difference as a share of what it is held against, with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ShareRecord {
-    share: f64,
-    share_p05: f64,
-    share_p95: f64,
-    compared_sessions: usize,
-    differing_clusters: usize,
-    interval_too_narrow: bool,
+record! {
+    /// A difference as a share of what it is held against, with its interval.
+    pub struct ShareRecord(difference: Difference) {
+        share: f64 = round(difference.share.value),
+        share_p05: f64 = round(difference.share.low),
+        share_p95: f64 = round(difference.share.high),
+        compared_sessions: usize = difference.compared,
+        differing_clusters: usize = difference.deciding.differing,
+        interval_too_narrow: bool = difference.deciding.is_narrow,
+    }
 }
 
 impl ShareRecord {
     /// The record; `None` without a difference, and where that is no share.
-    pub fn new(difference: Option<Difference>) -> Option<ShareRecord> {
-        let difference = difference.filter(|difference| difference.whole.is_some())?;
-        let Difference { share, compared: compared_sessions, deciding, .. } = difference;
-        Some(ShareRecord {
-            share: round(share.value),
-            share_p05: round(share.low),
-            share_p95: round(share.high),
-            compared_sessions,
-            differing_clusters: deciding.differing,
-            interval_too_narrow: deciding.is_narrow,
-        })
+    pub fn of(difference: Option<Difference>) -> Option<ShareRecord> {
+        difference.filter(|difference| difference.whole.is_some()).map(ShareRecord::new)
     }
 }
 

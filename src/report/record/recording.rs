@@ -15,8 +15,7 @@ use std::collections::BTreeMap;
 record! {
     /// What the logs say happened.
     pub struct RecordingRecord(corpus: &Corpus, recording: &Recording) {
-        #[serde(flatten)]
-        sum: RecordedRecord = RecordedRecord::new(&recording.sum),
+        ..sum: RecordedRecord = RecordedRecord::new(&recording.sum),
         sessions: RecordedSessionRecords =
             RecordedSessionRecords { traces: corpus.traces.clone(), recorded: recording.sessions.clone() },
     }
@@ -58,8 +57,7 @@ record! {
         session: String = trace.id.clone(),
         source: String = trace.source.clone(),
         agent: String = trace.agent.clone(),
-        #[serde(flatten)]
-        figures: RecordedRecord = RecordedRecord::new(recorded),
+        ..figures: RecordedRecord = RecordedRecord::new(recorded),
     }
 
     /// A policy beside the recording.
@@ -109,8 +107,7 @@ record! {
         configured_sessions: u64 = agent.configured_sessions,
         settings: BTreeMap<String, BTreeMap<String, String>> = settings.gather(),
         imposed_manual_compactions: u64 = agent.imposed,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        beside_recorded: Option<BesideRecord> = beside,
+        ?beside_recorded: Option<BesideRecord> = beside,
     }
 }
 

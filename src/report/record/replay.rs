@@ -18,15 +18,11 @@ use std::collections::BTreeMap;
 record! {
     /// The record of `ctxsim replay`.
     pub struct ReplayRecord(corpus: &Corpus, replays: &[Replay], series: Series) {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        recorded: Option<RecordingRecord> = None,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        own: Option<OwnPolicyRecord<PolicyRecord>> = None,
+        ?recorded: Option<RecordingRecord> = None,
+        ?own: Option<OwnPolicyRecord<PolicyRecord>> = None,
         policies: Vec<PolicyRecord> = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cost_error: Option<BTreeMap<String, ErrorRecord>> = None,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        least_budget: Option<LeastBudget> = None,
+        ?cost_error: Option<BTreeMap<String, ErrorRecord>> = None,
+        ?least_budget: Option<LeastBudget> = None,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         groups: Vec<GroupRecord> = Vec::new(),
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -83,21 +79,16 @@ record! {
         summary_model: Option<String> = Some(replay.summary_model.clone()).filter(|model| !model.is_empty()),
         unknown_models: BTreeMap<String, u64> = replay.unknown_models.iter().cloned().collect(),
         outgrown_models: BTreeMap<String, u64> = replay.outgrown.iter().cloned().collect(),
-        #[serde(flatten)]
-        figures: FiguresRecord = FiguresRecord::new(totals),
+        ..figures: FiguresRecord = FiguresRecord::new(totals),
         regions: BTreeMap<&'static str, u64> = regions,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cost: Option<BillsRecord> = BillsRecord::any(&replay.bill),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        beside_recorded: Option<BesideRecord> = None,
+        ?cost: Option<BillsRecord> = BillsRecord::any(&replay.bill),
+        ?beside_recorded: Option<BesideRecord> = None,
         tools: Vec<ToolRecord> = totals.ranked_tools().into_iter().map(ToolRecord::new).collect(),
         overflows_of_no_tool: u64 = totals.overflows_of_no_tool(),
         jumps: JumpsRecord = JumpsRecord::new(&replay.jumps(corpus)),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        never_reached: Option<NeverReached> = replay.never_reached(),
+        ?never_reached: Option<NeverReached> = replay.never_reached(),
         sessions: SessionRecords = sessions,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        closed_loop: Option<Box<PolicyRecord>> = replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
+        ?closed_loop: Option<Box<PolicyRecord>> = replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
     }
 
     struct SessionRecord(trace: &Trace, outcome: &Outcome, window_from: Option<WindowFrom>, bills: Option<&Bills>, series: Series) {
@@ -107,17 +98,12 @@ record! {
         agent: String = trace.agent.clone(),
         model: Option<String> = trace.main_model().map(str::to_owned),
         window: u64 = outcome.window,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        window_from: Option<WindowFrom> = window_from,
+        ?window_from: Option<WindowFrom> = window_from,
         prompt_limit: u64 = outcome.prompt_limit,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        unseen_tokens: Option<u64> = trace.unseen.map(|unseen| unseen.tokens),
-        #[serde(flatten)]
-        figures: FiguresRecord = FiguresRecord::new(&outcome.totals),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cost: Option<BillsRecord> = bills.and_then(BillsRecord::any),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        series: Option<Vec<CallOutcome>> = (series == Series::Included).then(|| outcome.calls.to_vec()),
+        ?unseen_tokens: Option<u64> = trace.unseen.map(|unseen| unseen.tokens),
+        ..figures: FiguresRecord = FiguresRecord::new(&outcome.totals),
+        ?cost: Option<BillsRecord> = bills.and_then(BillsRecord::any),
+        ?series: Option<Vec<CallOutcome>> = (series == Series::Included).then(|| outcome.calls.to_vec()),
     }
 }
 
@@ -143,8 +129,7 @@ record! {
     /// How far contexts jump from call to call, in tokens, beside the policy's reserve.
     struct JumpsRecord(jumps: &Jumps) {
         jumps: u64 = jumps.sizes.len() as u64,
-        #[serde(flatten)]
-        quantiles: BTreeMap<&'static str, Option<u64>> =
+        ..quantiles: BTreeMap<&'static str, Option<u64>> =
             JUMP_QUANTILES.into_iter().map(|(percent, key)| (key, quantile(&jumps.sizes, percent * 10))).gather(),
         reserve_least: Option<u64> = jumps.reserve.map(|(least, _)| least),
         reserve_most: Option<u64> = jumps.reserve.map(|(_, most)| most),
@@ -164,8 +149,7 @@ record! {
     pub struct ExplainRecord(trace: &Trace, replay: &Replay, outcome: &Outcome) {
         policy: String = replay.policy.clone(),
         params: BTreeMap<String, String> = replay.params.iter().cloned().collect(),
-        #[serde(flatten)]
-        session: SessionRecord =
+        ..session: SessionRecord =
             SessionRecord::new(trace, outcome, replay.windows.first().copied(), replay.bills.first(), Series::Included),
         timeline: Vec<Event> = outcome.events.clone(),
         broken_references: Vec<Broken> = outcome.broken.clone(),

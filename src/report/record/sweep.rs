@@ -47,22 +47,18 @@ record! {
         params: BTreeMap<String, String> = judged.setting.values.iter().cloned().collect(),
         verdict: String = judged.words.clone(),
         own_setting: bool = swept.own.contains(&judged.row.setting),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(|own| AgainstRecord::new(own, judged.turned)),
+        ?against_own: Option<AgainstRecord> = judged.verdict.own.as_ref().map(|own| AgainstRecord::new(own, judged.turned)),
         cannot_tell: Vec<String> = untold.collect(),
         on_front: bool = judged.verdict.on_front,
         objective: Option<f64> = judged.row.known(&measure).and_then(|value| number(value, &measure)),
         spread: BTreeMap<String, SpreadRecord> = spread.filter_map(known).gather(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        charges: Option<ChargesRecord> = swept.billed.then(|| ChargesRecord::new(&judged.row.charges)),
-        #[serde(flatten)]
-        figures: FiguresRecord = FiguresRecord::of_setting(&judged.row.totals),
+        ?charges: Option<ChargesRecord> = swept.billed.then(|| ChargesRecord::new(&judged.row.charges)),
+        ..figures: FiguresRecord = FiguresRecord::of_setting(&judged.row.totals),
     }
 
     /// What a setting costs; money as decimal dollars in a string, exact.
     pub struct ChargesRecord(charges: &Charges) {
-        #[serde(flatten)]
-        sums: Fields = Fields::of_charges(charges),
+        ..sums: Fields = Fields::of_charges(charges),
         calls: u64 = charges.calls,
         unpriced_calls: u64 = charges.unpriced_calls,
         unpriced_sessions: u64 = charges.unpriced_sessions,
@@ -71,8 +67,7 @@ record! {
     /// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
     struct AgainstRecord(against: &Against, turned: Option<&'static str>) {
         finding: &'static str = turned.unwrap_or_else(|| finding::key(against.finding)),
-        #[serde(flatten)]
-        share: Option<ShareRecord> = ShareRecord::new(against.difference),
+        ..share: Option<ShareRecord> = ShareRecord::of(against.difference),
     }
 
     struct SpreadRecord((low, high): (i64, i64), measure: &Measure) {

@@ -78,8 +78,7 @@ record! {
         p05: Option<f64> = bound.map(|(low, _)| bound_number(*low, measure)),
         p95: Option<f64> = bound.map(|(_, high)| bound_number(*high, measure)),
         charges: ChargesRecord = ChargesRecord::new(&row.charges),
-        #[serde(flatten)]
-        figures: FiguresRecord = FiguresRecord::of_setting(&row.totals),
+        ..figures: FiguresRecord = FiguresRecord::of_setting(&row.totals),
     }
 
     struct DifferenceRecord(difference: Difference, bars: &Bars, measure: &Measure) with {
@@ -88,8 +87,7 @@ record! {
         value: f64 = amount(difference.share.value),
         p05: f64 = amount(difference.share.low),
         p95: f64 = amount(difference.share.high),
-        #[serde(flatten)]
-        shares: Option<ShareRecord> = ShareRecord::new(Some(difference)),
+        ..shares: Option<ShareRecord> = ShareRecord::of(Some(difference)),
         own_error_share: Option<f64> = difference.own_error(bars).map(round),
         clusters: usize = difference.clusters,
         effective_clusters: f64 = (difference.effective * 100.0).round() / 100.0,

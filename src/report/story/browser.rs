@@ -63,8 +63,7 @@ record! {
         window: u64 = outcome.map_or(0, |outcome| outcome.window),
         limit: u64 = outcome.map_or(0, |outcome| outcome.prompt_limit),
         calls: usize = trace.calls.len(),
-        #[serde(skip_serializing_if = "Option::is_none")]
-        parent: Option<String> = trace.parent.as_deref().map(shown),
+        ?parent: Option<String> = trace.parent.as_deref().map(shown),
     }
 }
 

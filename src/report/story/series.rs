@@ -68,8 +68,7 @@ record! {
         window: u64 = outcome.window,
         limit: u64 = outcome.prompt_limit,
         /// Sizes at the first try. Absent where every try went through.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        attempted: Option<Steps> = retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
+        ?attempted: Option<Steps> = retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
         belief: Steps = steps(outcome.calls.iter().map(|call| call.belief.get())),
         /// What happened at each call, as a sum of marks: 1 refused, 2 session fails, 4 reply cut, 8 over budget.
         marks: Vec<u8> = outcome.calls.iter().map(marks).collect(),
