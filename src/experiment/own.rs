@@ -89,7 +89,9 @@ pub struct Own {
     pub replay: Replay,
     /// Each agent with a preset.
     pub agents: BTreeMap<String, OwnAgent>,
-    /// Sessions of agents without a preset, which are left out, by agent.
+    /// Sessions with a call that are replayed.
+    pub covered: u64,
+    /// Sessions with a call of agents without a preset, which are left out, by agent.
     pub left_out: BTreeMap<String, u64>,
     /// What could not be taken over from the agents' settings, as sentences.
     pub refused: Vec<String>,
@@ -201,6 +203,7 @@ pub fn own_agents(
         match (policy, presets.own.agents.get_mut(&trace.agent)) {
             (Some(_), Some(agent)) => {
                 agent.sessions.push(place);
+                presets.own.covered += u64::from(!trace.calls.is_empty());
                 let manual = trace.compactions.iter().filter(|event| is_manual(event)).count() as u64;
                 agent.imposed += manual;
                 let is_unnamed = |event: &&CompactionRow| event.kind == CompactionKind::Compact && event.automatic.is_none();
@@ -209,6 +212,7 @@ pub fn own_agents(
                     imposed.insert(place, impose(&trace, &is_manual).into_owned());
                 }
             }
+            _ if trace.calls.is_empty() => {}
             _ => *presets.own.left_out.entry(trace.agent.clone()).or_default() += 1,
         }
         chosen.push(policy);
@@ -251,10 +255,5 @@ impl Own {
             _ => "partly yours",
         };
         format!("{who} ({whose})")
-    }
-
-    /// How many sessions are replayed.
-    pub fn sessions(&self) -> u64 {
-        self.agents.values().map(|agent| agent.sessions.len() as u64).sum()
     }
 }

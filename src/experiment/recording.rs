@@ -62,6 +62,7 @@ impl RecordedSession {
         let summariser = || trace.compactions.iter().filter_map(|event| event.usage);
         let mut totals = Totals {
             sessions: 1,
+            called_sessions: u64::from(!trace.calls.is_empty()),
             failed_sessions: u64::from(trace.refused),
             overflowing_sessions: u64::from(!trace.refusals.is_empty()),
             overflows: trace.refusals.len() as u64,

@@ -387,7 +387,11 @@ pub(super) fn verdict<'a>(
     let found = found(&sample, &others, own, &bars, asked);
     let unpriced = own.replay.bills.each().filter(|bills| own.replay.bill.is_priced() && bills.calls > 0 && !bills.is_priced());
     let left_out = [
-        (own.replay.imposed.len(), "session that a person compacted", "sessions that a person compacted"),
+        (
+            own.replay.imposed.values().filter(|trace| !trace.calls.is_empty()).count(),
+            "session that a person compacted",
+            "sessions that a person compacted",
+        ),
         (unpriced.count(), "session without a price", "sessions without a price"),
     ];
     let left_out = left_out.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted_as(count as u64, one, many));
@@ -396,7 +400,7 @@ pub(super) fn verdict<'a>(
         [] => String::new(),
         parts => format!(" The verdict alone leaves out {}.", parts.join(" and ")),
     };
-    let over = |compared: u64| of_all(compared, corpus.facts.called_sessions.max(compared));
+    let over = |compared: u64| of_all(compared, corpus.facts.called_sessions);
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let own_error = bars.own_error.map(|error| format!("; the bill's own error: {}", share(error))).unwrap_or_default();
     let narrow = |one: &Advised| finding::narrow(&one.deciding, one.clusters);

@@ -86,7 +86,8 @@ pub fn screen(corpus: &Corpus, replays: &[Replay]) -> Screen {
     let mut fewest: Vec<(&str, u64)> = fewest.into_iter().collect();
     fewest.arrange_by_key(|(_, sessions)| Reverse(*sessions));
     let told: Vec<String> = fewest.iter().map(|(policy, sessions)| format!("{policy} in {}", counted(*sessions, "session"))).collect();
-    let (all, alike) = (rows.len() as u64, rows.iter().filter(|row| row.ended == named.len() && row.spread() == 0).count() as u64);
+    let (all, alike) =
+        (corpus.facts.called_sessions, rows.iter().filter(|row| row.ended == named.len() && row.spread() == 0).count() as u64);
     let answer = match told.as_slice() {
         _ if named.len() < 2 => None,
         [] => Some("All policies send the same prompt tokens in each session.".to_owned()),

@@ -113,8 +113,8 @@ fn fails(diff: &Diff, parted: &[usize]) -> bool {
 
 fn summary(corpus: &Corpus, diff: &Diff, parted: &[usize]) -> Vec<String> {
     let [one, other] = &diff.replays;
-    let all = corpus.traces.len() as u64;
-    let alike = all - parted.len() as u64;
+    let all = corpus.facts.called_sessions;
+    let alike = all.saturating_sub(parted.len() as u64);
     let Some(median) = diff.median_call() else {
         if let Some(sentence) = answer::no_calls(corpus) {
             return vec![sentence];

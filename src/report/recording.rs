@@ -2,7 +2,7 @@
 
 use super::asked::Baselines;
 use super::document::{Better, Cell, Column, Unit};
-use super::words::{counted, dollars, first_few, grouped, percent_of};
+use super::words::{counted, counted_as, dollars, first_few, grouped, percent_of};
 use super::{cost_figures, figures};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
@@ -115,11 +115,11 @@ impl<'a> Baselines<'a> {
         Some(self.recording.map_or(unchanged, |recording| recording.own_error(unchanged, self.own, cache)))
     }
 
-    /// Which part of the sessions the row of the own agents covers; `None` where that is all.
+    /// Which part of the sessions with a call the row of the own agents covers; `None` where that is all.
     pub fn covered(&self, corpus: &Corpus) -> Option<String> {
         let own = self.own.filter(|own| !own.left_out.is_empty())?;
-        let all = counted(corpus.traces.len() as u64, "session");
-        Some(format!("`{}` covers {} of {all}.", own.replay.policy, grouped(own.sessions())))
+        let all = counted(corpus.facts.called_sessions, "session");
+        Some(format!("`{}` covers {} of {all}.", own.replay.policy, grouped(own.covered)))
     }
 
     /// What is to be said of these rows: calls whose size is estimated, sessions that are left out.
@@ -136,14 +136,19 @@ impl<'a> Baselines<'a> {
                 )
             }));
         }
+        let without = corpus.facts.sessions.saturating_sub(corpus.facts.called_sessions);
+        notes.extend((without > 0).then(|| {
+            let hold = counted_as(without, "session holds", "sessions hold");
+            format!("{hold} no call of a conversation: nothing of them is replayed, compared or counted among those that are.")
+        }));
         if let Some(own) = self.own {
-            let all = counted(corpus.traces.len() as u64, "session");
+            let all = counted(corpus.facts.called_sessions, "session");
             let agents: Vec<String> = own.left_out.iter().map(|(agent, sessions)| format!("{agent} {}", grouped(*sessions))).collect();
             notes.extend((!agents.is_empty()).then(|| {
                 format!(
                     "{} covers {} of {all}; no preset is tied to the logs of the others: {}.",
                     own.replay.policy,
-                    grouped(own.sessions()),
+                    grouped(own.covered),
                     first_few(&agents, NAMED),
                 )
             }));

@@ -350,7 +350,7 @@ fn ended_early(best: &Row) -> Option<String> {
             "The best setting fails {}{closed} of {}, and no setting fails fewer. What the logs hold behind a failed call is not counted; \
              --subject-to '{constraint}' passes such settings over.",
             grouped(open),
-            counted(best.totals.sessions, "session")
+            counted(best.totals.called_sessions, "session")
         )
     })
 }

@@ -87,7 +87,7 @@ impl Ledger {
         let outcome = Outcome {
             window: inputs.conditions.window,
             prompt_limit: inputs.conditions.prompt_limit,
-            totals: Totals { sessions: 1, ..Totals::default() },
+            totals: Totals { sessions: 1, called_sessions: u64::from(!inputs.trace.calls.is_empty()), ..Totals::default() },
             ..Outcome::default()
         };
         let tools = inputs.trace.tools.len();
@@ -251,7 +251,8 @@ impl Ledger {
         let totals = &mut outcome.totals;
         totals.compactions_without_gain = without_gain(inputs.plan, &self.notes);
         // Beside what the log says was sent, where both come to their end.
-        if let Some(sent) = inputs.trace.sent.filter(|_| !inputs.trace.refused && totals.failed_sessions == 0) {
+        let is_ended = totals.called_sessions > 0 && !inputs.trace.refused && totals.failed_sessions == 0;
+        if let Some(sent) = inputs.trace.sent.filter(|_| is_ended) {
             (totals.compared_sessions, totals.compared_tokens) = (1, totals.prompt_tokens);
             totals.recorded_tokens = sent.prompt_tokens;
         }

@@ -106,6 +106,8 @@ adds!(AfterEnd += AfterEnd: calls, prompt_tokens, output_tokens, overflows, comp
 pub struct Totals {
     /// Sessions that are summed up here.
     pub sessions: u64,
+    /// The part of them in which a model was called: of others there is nothing to fail, or to compare.
+    pub called_sessions: u64,
     /// Calls that the provider answered. One at which the session fails is not among them, nor is anything behind it.
     pub calls: u64,
     /// Calls whose prompt was larger than the window at the first try: the provider would have refused them. A failed call is among them.
@@ -145,7 +147,7 @@ pub struct Totals {
     pub anchored_tokens: u64,
     /// Sum of A(k) under no policy, over the calls that count for this one.
     pub baseline_tokens: u64,
-    /// Sessions that both the recording and the policy bring to their end: savings are over these alone.
+    /// Sessions with a call that both the recording and the policy bring to their end: savings are over these alone.
     pub compared_sessions: u64,
     /// Their prompt tokens under the policy, the summariser's requests left out.
     pub compared_tokens: u64,
@@ -209,7 +211,7 @@ impl Totals {
 
     /// Can the policy be compared with the recording? Not where it brings fewer than half of the sessions to their end.
     pub fn is_comparable(&self) -> bool {
-        self.compared_sessions > 0 && self.failed_sessions * 2 <= self.sessions
+        self.compared_sessions > 0 && self.failed_sessions * 2 <= self.called_sessions
     }
 
     /// Tokens by region, hidden overhead first. They add up to `prompt_tokens`.
@@ -234,7 +236,7 @@ impl Totals {
 
 impl AddAssign<&Totals> for Totals {
     fn add_assign(&mut self, other: &Totals) {
-        add_fields!(self += other: sessions, calls, overflows, recovered, overflowing_sessions, reply_cut,
+        add_fields!(self += other: sessions, called_sessions, calls, overflows, recovered, overflowing_sessions, reply_cut,
             over_budget, missed, early, refused, failed_sessions, after_end, prompt_tokens, anchored_tokens,
             baseline_tokens, compared_sessions, compared_tokens, recorded_tokens, output_tokens, summariser_tokens,
             summariser_calls, compactions_without_gain, injected_tokens, hidden_tokens, missing_tokens);

@@ -646,6 +646,41 @@ fn sessions_without_a_call_are_in_no_denominator() {
     assert_eq!(denominators(&after), denominators(&before), "{before}\n{after}");
 }
 
+/// Each sentence of the screen begins as sentences do.
+#[test]
+fn a_sentence_about_the_recorded_row_begins_with_a_capital() {
+    let folder = tempfile::tempdir().expect("folder");
+    let reply = json_of!({"role": "assistant", "text": "a reply of some words", "call_id": "c1", "model": "gpt-5"});
+    let made = Native::new(json_of!({"session": "mine", "agent": "mine"})).line(json_of!({"role": "user", "text": "hello"}));
+    let shown = run(&["replay", &made.line(reply).write(folder.path(), "mine.jsonl"), "-p", "opencode"], None);
+    assert!(shown.contains("\nOf the row `recorded` 100.0 %"), "{shown}");
+}
+
+/// The rows of own agents, and differences, are over the sessions that hold a call. How many hold none stands with the notes.
+#[test]
+fn the_row_of_own_agents_covers_sessions_with_a_call() {
+    let folder = tempfile::tempdir().expect("folder");
+    both_kinds(folder.path());
+    for place in 0..3 {
+        let head = json_of!({"session": format!("idle-{place}"), "agent": if place == 0 { "mine" } else { "claude-code" }});
+        Native::new(head).line(json_of!({"role": "user", "text": "hello"})).write(folder.path(), &format!("idle-{place}.jsonl"));
+    }
+    let path = folder.path().to_string_lossy().into_owned();
+    let words = |command: &[&str]| run(&[command, &[&path]].concat(), None).split_whitespace().collect::<Vec<_>>().join(" ");
+    let replayed = words(&["replay"]);
+    assert!(!replayed.contains(" of 4 session") && !replayed.contains("covers"), "{replayed}");
+    let noted = words(&["replay", "--details"]);
+    assert!(noted.contains("3 sessions hold no call of a conversation"), "{noted}");
+    let own = json(&["replay", &path, "-p", "none"])["own"].clone();
+    assert_eq!((&own["covered_sessions"], &own["left_out"]), (&1.into(), &json_of!({})), "{own}");
+    assert_eq!(own["compared_sessions"], 1, "{own}");
+    Native::new(json_of!({"session": "mine", "agent": "mine"})).asked("hello", "hi", 9_000, 9).write(folder.path(), "mine.jsonl");
+    let covered = words(&["replay"]);
+    assert!(covered.contains("`claude-code (defaults)` covers 1 of 2 sessions"), "{covered}");
+    let differ = words(&["diff", "-p", "baseagent", "-p", "none"]);
+    assert!(differ.contains(" 2 sessions") && !differ.contains(" 5 sessions both"), "{differ}");
+}
+
 /// What is proposed is a session in which something happens, under its own preset where none was named, and a search over the own agent's logs alone.
 #[test]
 fn what_to_type_next_fits_the_logs() {

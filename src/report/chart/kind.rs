@@ -132,9 +132,9 @@ impl<'a> Material<'a> {
 
     /// How many sessions the own agents cover; `None` where they cover all, or are not there.
     pub fn coverage(&self) -> Option<String> {
-        let own = self.baselines.own.filter(|own| !own.left_out.is_empty() && own.sessions() > 0)?;
-        let all = counted(self.corpus.facts.sessions, "session");
-        Some(format!("{} covers {} of {all}", own.replay.policy, grouped(own.sessions())))
+        let own = self.baselines.own.filter(|own| !own.left_out.is_empty() && own.covered > 0)?;
+        let all = counted(self.corpus.facts.called_sessions, "session");
+        Some(format!("{} covers {} of {all}", own.replay.policy, grouped(own.covered)))
     }
 }
 

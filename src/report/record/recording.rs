@@ -93,7 +93,7 @@ record! {
         };
         let agents = own.agents.iter().map(|(name, agent)| (name.clone(), OwnAgentRecord::new(agent, beside(agent))));
     } {
-        covered_sessions: u64 = own.sessions(),
+        covered_sessions: u64 = own.covered,
         left_out: BTreeMap<String, u64> = own.left_out.clone(),
         imposed_manual_compactions: u64 = own.agents.values().map(|agent| agent.imposed).sum(),
         agents: BTreeMap<String, OwnAgentRecord> = agents.gather(),

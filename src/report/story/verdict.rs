@@ -65,7 +65,9 @@ fn saving(best: &Replay, choice: &Choice, estimated: Option<&str>) -> String {
     let summariser = totals.summariser_tokens;
     let own = if summariser > 0 { format!(" (the {} tokens of its summariser are apart)", grouped(summariser)) } else { String::new() };
     let over = match totals.compared_sessions {
-        compared if compared < totals.sessions => format!(" over {} of {}", grouped(compared), counted(totals.sessions, "session")),
+        compared if compared < totals.called_sessions => {
+            format!(" over {} of {}", grouped(compared), counted(totals.called_sessions, "session"))
+        }
         _ => String::new(),
     };
     let what = match saved {
@@ -99,7 +101,7 @@ fn price(told: &Told<'_>, best: &Replay) -> String {
         _ => None,
     };
     if let (Some(with), Some(without)) = (cost(best), cost(unchanged)) {
-        let (covered, all) = (best.totals.sessions, unchanged.totals.sessions);
+        let (covered, all) = (best.totals.called_sessions, unchanged.totals.called_sessions);
         // A policy that fails sessions has fewer calls, and calls without a price are in no sum.
         let unlike = [best, unchanged].iter().any(|replay| replay.totals.failed_sessions > 0) || best.bill.unpriced_calls > 0;
         // What the logs cost is a comparison where no call behind an end is missing.
