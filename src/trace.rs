@@ -443,6 +443,11 @@ impl Trace {
         self.unseen.map_or(0, |unseen| unseen.tokens)
     }
 
+    /// The place of a message in its log, from 0: what stands for the conversation before the log begins is no message of it.
+    pub fn place_in_log(&self, message: u32) -> u32 {
+        message - u32::from(self.unseen.is_some_and(|unseen| unseen.message < message))
+    }
+
     /// The largest recorded prompt of a replayed call.
     pub fn largest_prompt(&self) -> u64 {
         self.calls.iter().filter_map(CallRow::own_usage).map(|usage| usage.prompt).max().unwrap_or(0)

@@ -59,7 +59,7 @@ impl Cost {
         let corpus = self.logs.read_for(self.refetch.wanted(&policies))?;
         let tariff = self.pricing.tariff(&tables, self.logs.model.clone());
         let phase = self.logs.phase("simulating");
-        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &self.logs)?;
+        let mut replays = self.refetch.replay(&policies, &corpus, &self.policies.settings(&self.logs)?)?;
         price(&corpus, &mut replays, &tariff);
         let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);

@@ -8,7 +8,7 @@ use super::policies::Policies;
 use super::refetch::Refetch;
 use super::shell::{flag, quoted};
 use crate::experiment::gate::session_name;
-use crate::experiment::{Replay, recorded_under, recorders};
+use crate::experiment::{Replay, ReplaySettings, recorded_under, recorders};
 use crate::list::List;
 use crate::measure::Recall;
 use crate::policy::suggestion;
@@ -86,7 +86,8 @@ impl Explain {
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
         let phase = self.logs.phase("simulating");
-        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &self.logs)?;
+        let settings = ReplaySettings { told: Some(place), ..self.policies.settings(&self.logs)? };
+        let mut replays = self.refetch.replay(&policies, &corpus, &settings)?;
         drop(phase);
         corpus.traces = corpus.traces.at(place).into_iter().map(Cow::into_owned).collect::<Vec<_>>().into();
         let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
@@ -102,8 +103,8 @@ impl Explain {
             if let Some(why) = told.outcomes.first().zip(self.at).and_then(|(outcome, call)| report::no_call(outcome, call)) {
                 return Err(Failure::Usage(why));
             }
-            // What was asked for by name is shown whole.
-            let output = Output { all: self.output.all || !matches!(telling, Telling::Life), ..self.output.clone() };
+            // Calls that are asked for by name are shown whole.
+            let output = Output { all: self.output.all || matches!(telling, Telling::Calls | Telling::At(_)), ..self.output.clone() };
             let subject = Subject { corpus: &corpus, policy, replay, telling };
             output.give(door, "explain", self.command(), || report::explain(&subject))?;
         }

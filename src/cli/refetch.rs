@@ -2,10 +2,9 @@
 
 use super::choices::{Choices, one_of};
 use super::failure::Failure;
-use super::logs::Logs;
 use super::policies::Policies;
 use crate::corpus::Corpus;
-use crate::experiment::{Replay, replay_closed};
+use crate::experiment::{Replay, ReplaySettings, replay, replay_closed};
 use crate::measure::{Recall, Wanted};
 use crate::policy::Policy;
 use crate::sim::Refetching;
@@ -36,11 +35,11 @@ impl Refetch {
     }
 
     /// Replays a corpus, in a closed loop too where that was asked for.
-    pub fn replay(&self, choice: &Policies, policies: &[Policy], corpus: &Corpus, logs: &Logs) -> Result<Vec<Replay>, Failure> {
-        match self.how() {
-            Refetching::Never => choice.replay(policies, corpus, logs),
-            how => Ok(replay_closed(corpus, policies, &choice.settings(logs)?, how)?),
-        }
+    pub fn replay(&self, policies: &[Policy], corpus: &Corpus, settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, Failure> {
+        Ok(match self.how() {
+            Refetching::Never => replay(corpus, policies, settings)?,
+            how => replay_closed(corpus, policies, settings, how)?,
+        })
     }
 
     /// The option as it would be typed again.

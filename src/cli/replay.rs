@@ -159,7 +159,7 @@ impl Replay {
         };
         let mut replays = Vec::new();
         for choice in &by_window {
-            let replayed = self.refetch.replay(choice, policies, corpus, &self.logs)?;
+            let replayed = self.refetch.replay(policies, corpus, &choice.settings(&self.logs)?)?;
             let named = |replay: experiment::Replay| match choice.window().filter(|_| by_window.len() > 1) {
                 Some(window) => replay.at_window(&three_digits(window)),
                 None => replay,

@@ -89,7 +89,7 @@ pub(super) fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &Repl
     }
     let ready = |policy: &'a Policy| {
         let windows = windows.get(&policy.default_window()).cloned().unwrap_or_default();
-        Ready::new(policy, windows, settings.reserve, summaries.clone())
+        Ready::new(policy, windows, settings, summaries.clone())
     };
     policies.iter().map(ready).collect()
 }
@@ -132,6 +132,7 @@ pub(super) struct Ready<'a> {
     plans: BTreeMap<Facts, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
+    told: Option<usize>,
 }
 
 /// The windows of sessions, each with a model of summaries. Sessions share few of them: each is held once.
@@ -155,7 +156,12 @@ impl<'a> Ready<'a> {
         alone.pop().ok_or_else(|| PolicyError::Unknown { name: policy.name.clone(), hint: String::new() })
     }
 
-    fn new(policy: &'a Policy, windows: Windows, reserve: Option<u64>, summaries: RecordedSummaries) -> Result<Ready<'a>, PolicyError> {
+    fn new(
+        policy: &'a Policy,
+        windows: Windows,
+        settings: &ReplaySettings<'_>,
+        summaries: RecordedSummaries,
+    ) -> Result<Ready<'a>, PolicyError> {
         let Windows { known, of } = windows;
         let mut windows: Vec<_> = known.into_iter().collect();
         windows.arrange_by_key(|(_, number)| *number);
@@ -166,7 +172,7 @@ impl<'a> Ready<'a> {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        Ok(Ready { policy, windows, of, plans, reserve, summaries })
+        Ok(Ready { policy, windows, of, plans, reserve: settings.reserve, summaries, told: settings.told })
     }
 
     fn window(&self, place: usize) -> Option<&(Window, Option<RecordedSummary>)> {
@@ -176,7 +182,8 @@ impl<'a> Ready<'a> {
     /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
     pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
         let (window, recorded_summary) = self.window(place)?;
-        Some((self.plans.get(&window.facts)?, window.conditions(self.reserve, *recorded_summary)))
+        let conditions = window.conditions(self.reserve, *recorded_summary);
+        Some((self.plans.get(&window.facts)?, Conditions { names_all_lost: self.told == Some(place), ..conditions }))
     }
 
     /// The lowest size at which a rule looks at the context of the session at this place; `None` where none looks at a size.

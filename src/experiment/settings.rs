@@ -16,11 +16,13 @@ pub struct ReplaySettings<'a> {
     pub reserve: Option<u64>,
     /// The models of summaries, where they are fitted elsewhere: to a corpus of which this one is a part. Else they are fitted here.
     pub summaries: Option<RecordedSummaries>,
+    /// The place of the session that is told of one by one: all of its lost references are named.
+    pub told: Option<usize>,
 }
 
 impl<'a> ReplaySettings<'a> {
     /// Each session for its own model, in its own window.
     pub fn new(catalog: &'a Catalog) -> ReplaySettings<'a> {
-        ReplaySettings { catalog, window: None, model: None, reserve: None, summaries: None }
+        ReplaySettings { catalog, window: None, model: None, reserve: None, summaries: None, told: None }
     }
 }

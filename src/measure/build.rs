@@ -239,7 +239,10 @@ fn length(text: &str) -> Length {
 const UNIQUE: usize = 16;
 
 /// How the ids begin that a provider draws for its responses.
-const PROVIDERS: [&str; 3] = ["chatcmpl-", "msg_", "resp_"];
+const PROVIDERS: [&str; 4] = ["chatcmpl-", "msg_", "resp_", REQUEST];
+
+/// How the ids begin that Anthropic draws for requests.
+const REQUEST: &str = "req_";
 
 /// Did a provider draw the id? Then it tells a call in the logs of all agents. Counters and scrubbed ids are short, or have few different characters.
 /// Logs of requests put sizes behind the id, apart from it by a blank.
@@ -250,7 +253,13 @@ fn is_providers(id: &str) -> bool {
 }
 
 /// What tells a message or a call from all others of an agent, also in another file: its id, and the time of a short one; `None` of a short one without a time.
+/// Of a message and a request (`msg_…/req_…`) the request: copies may have another id of the message.
 fn key(agent: &str, id: &str, time: Option<i64>) -> Option<Key> {
+    let id = id
+        .split_once('/')
+        .map(|(_, request)| request)
+        .filter(|request| request.starts_with(REQUEST) && is_providers(request))
+        .unwrap_or(id);
     let agent = if is_providers(id) { "" } else { agent };
     let mut bytes = Vec::with_capacity(agent.len() + id.len() + 10);
     [agent, "\0", id].iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));

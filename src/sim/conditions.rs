@@ -17,6 +17,8 @@ pub struct Conditions {
     pub guesses: Guesses,
     /// Does the agent read again what the policy took from it?
     pub refetch: Refetching,
+    /// Is each lost reference named, and not the heaviest alone? A report on one session needs them; of a corpus they would take memory without a bound.
+    pub names_all_lost: bool,
 }
 
 impl Conditions {

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::trace::{Evidence, Place, Reference, Trace};
 use std::cmp::Reverse;
 
-/// So many broken references of a session are named: the heaviest.
+/// So many broken references of a session are named, where not all of them are asked for: the heaviest.
 const NAMED: usize = 10;
 
 /// Looks at the references of the reply that is about to be made.
@@ -91,7 +91,7 @@ fn name_broken(
     let rank = |broken: &Broken| (broken.kind, Reverse(broken.weight), broken.call, broken.source);
     let broken = Broken {
         call: ledger.index as u32,
-        source: trace.message_of(part).unwrap_or(0),
+        source: trace.place_in_log(trace.message_of(part).unwrap_or(0)),
         category,
         tool: inputs.part(part).and_then(|row| row.tool.get()).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
         kind: reference.kind,
@@ -104,12 +104,14 @@ fn name_broken(
     };
     let worst = &mut ledger.outcome.broken;
     let place = worst.partition_point(|other| rank(other) <= rank(&broken));
-    if place >= NAMED {
+    let most = if inputs.conditions.names_all_lost { usize::MAX } else { NAMED };
+    if place >= most {
         return;
     }
-    let since = trace.messages.get(broken.source as usize + 1..reference.message as usize).unwrap_or_default();
+    let source = trace.message_of(part).unwrap_or(0);
+    let since = trace.messages.get(source as usize + 1..reference.message as usize).unwrap_or_default();
     let parts = since.iter().flat_map(|row| trace.parts_of(row));
-    let calls = trace.calls.iter().take(ledger.index).rev().take_while(|call| call.message >= broken.source).count();
+    let calls = trace.calls.iter().take(ledger.index).rev().take_while(|call| call.message >= source).count();
     worst.insert(place, Broken { distance_tokens: parts.map(|part| part.truth).sum(), distance_calls: calls as u32, ..broken });
-    worst.truncate(NAMED);
+    worst.truncate(most);
 }

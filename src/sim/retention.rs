@@ -197,7 +197,7 @@ impl AddAssign<&Retention> for Retention {
 pub struct Broken {
     /// At which call, from 0.
     pub call: u32,
-    /// The message that holds the evidence, from 0.
+    /// The message of the log that holds the evidence, from 0.
     pub source: u32,
     /// What kind of text the evidence stood in.
     pub category: Category,

@@ -147,3 +147,39 @@ fn the_first_act_stays_on_the_screen() {
     assert!(table.find("no gain: ").is_some_and(|none| table.find("compact: ").is_some_and(|compact| none < compact)), "{shown}");
     assert!(shown.contains("more: --all"), "{shown}");
 }
+
+/// Each lost reference is named by the message of the log that holds the text, and what the screen has no room for is counted.
+#[test]
+fn all_that_was_lost_is_named() {
+    let line = |number: u64| format!("let value_{number} = compute_the_thing(alpha_{number}, beta_{number});");
+    let folder = tempfile::tempdir().expect("folder");
+    for begins_in_middle in [false, true] {
+        let head = json!({"model": "claude-sonnet-4-5", "begins_in_middle": begins_in_middle});
+        let begun = Native::new(head).line(json!({"role": "user", "text": "go on"}));
+        let log = (0..40).fold(begun, |log, call| {
+            let asks = json!({"call": {"id": format!("c{call}"), "name": "read", "arguments": {"path": format!("f{call}")}}});
+            let result =
+                json!({"result": {"id": format!("c{call}"), "text": format!("{}\n{}", line(call), format!("{call} word ").repeat(900))}});
+            let reply = json!({"role": "assistant", "parts": [asks], "usage": {"prompt": 26_000 + 2_100 * call, "output": 100}});
+            log.line(reply).line(json!({"role": "tool", "parts": [result]}))
+        });
+        let log = (0..25).fold(log, |log, number| log.asked("which?", &line(number), 112_000 + 200 * number, 40));
+        let path = log.write(folder.path(), "s.jsonl");
+        let run = |words: &[&str]| ctxsim(&["explain", "s", &path, "-p", "pi", "--window", "60k", "-q"]).args(words).columns(80);
+        let json = run(&["--json"]).json();
+        let named = json["broken_references"].as_array().expect("a list");
+        let lines: Vec<_> = named.iter().filter(|one| one["kind"] == "line").collect();
+        assert_eq!(lines.len() as u64, json["lost_lines"].as_u64().expect("a count"), "{json}");
+        assert_eq!(lines.len(), 25);
+        for one in lines {
+            let number = one["call"].as_u64().expect("a call") - 40;
+            assert_eq!(one["source"].as_u64(), Some(2 + 2 * number), "{one}");
+        }
+        let shown = run(&["--lost"]).stdout();
+        assert!(shown.contains(" more: --all"), "{shown}");
+        let all = run(&["--lost", "--all"]).stdout();
+        assert!(!all.contains("more: --all"), "{all}");
+        let rows = |shown: &str| shown.lines().filter(|row| row.contains(" read ")).count();
+        assert!(rows(&all) >= 25 && rows(&shown) < rows(&all), "{all}");
+    }
+}

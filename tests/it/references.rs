@@ -151,6 +151,7 @@ pub const WIDE: Conditions = Conditions {
     recorded_summary: None,
     guesses: Guesses::Own,
     refetch: Refetching::Never,
+    names_all_lost: false,
 };
 
 #[test]

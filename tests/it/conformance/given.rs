@@ -17,6 +17,7 @@ pub const ENDLESS: Conditions = Conditions {
     recorded_summary: None,
     guesses: Guesses::Own,
     refetch: Refetching::Never,
+    names_all_lost: false,
 };
 
 /// A change of one parameter of one preset, for the test that such a change is noticed.

@@ -1,4 +1,4 @@
-use crate::support::{files, in_short, project, prompts, read_all, read_text, shared};
+use crate::support::{ctxsim, files, in_short, project, prompts, read_all, read_text, shared};
 use ctxsim::format::{Source, sniff};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript, Trust};
 use serde_json::{Value, json};
@@ -455,4 +455,36 @@ fn commands_of_the_agent_alone_are_no_session() {
     let refused = record("s1", "assistant", refusal).replace("\"type\":\"assistant\"", "\"type\":\"assistant\",\"isApiErrorMessage\":true");
     let (sessions, _) = read_text("s1.jsonl", &format!("{asked}\n{refused}"));
     assert_eq!((sessions.len(), sessions[0].refused, sessions[0].refusals.as_slice()), (1, true, &[1][..]));
+}
+
+/// Where 2.1.45 forks a session, copied lines have new ids, and each line of a reply an id of the message that is its own.
+#[test]
+fn lines_of_a_forked_session_are_known_by_their_requests() {
+    let line = |fork: Option<&str>, reply: usize, line: usize, block: Value| {
+        let own = format!("{}{reply}-{line}-5e1f-4a63-9d0c-7b2e8c4f6a01", fork.unwrap_or("0"));
+        let message = if fork.is_some() { own.clone() } else { format!("msg_01AbCdEfGhJkLmNpQrStUv{reply}") };
+        let usage = json!({"input_tokens": 3, "cache_read_input_tokens": 10_000 * (reply + 1), "output_tokens": 60});
+        json!({"type": "assistant", "uuid": own, "parentUuid": null, "sessionId": format!("s{}", fork.unwrap_or("0")), "version": "2.1.45",
+            "timestamp": format!("2026-02-18T00:0{reply}:0{line}.000Z"), "requestId": format!("req_011CYEZVeZ6YYmzpCUKmUap{reply}"),
+            "message": {"id": message, "model": "claude-sonnet-4-6", "role": "assistant", "content": [block], "usage": usage}})
+    };
+    let session = |fork: Option<&str>, replies: usize| {
+        let asks = json!({"type": "user", "uuid": format!("{}-asks-5e1f-4a63-9d0c", fork.unwrap_or("0")), "parentUuid": null, "version": "2.1.45",
+            "sessionId": format!("s{}", fork.unwrap_or("0")), "timestamp": "2026-02-18T00:00:00.000Z", "message": {"role": "user", "content": "go on"}});
+        let called = json!({"type": "tool_use", "id": "t", "name": "Read", "input": {}});
+        let lines = (0..replies).flat_map(|reply| {
+            [line(fork, reply, 1, json!({"type": "text", "text": format!("part of {reply}")})), line(fork, reply, 2, called.clone())]
+        });
+        std::iter::once(asks).chain(lines).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let (transcripts, lost) = read_text("s1.jsonl", &session(Some("1"), 3));
+    assert_eq!(lost, []);
+    assert_eq!(prompts(&transcripts[0]), [(10_003, 60), (20_003, 60), (30_003, 60)]);
+    assert_eq!(transcripts[0].messages.len(), 4);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("s0", session(None, 2)), ("s1", session(Some("1"), 3)), ("s2", session(Some("2"), 3))] {
+        std::fs::write(folder.path().join(format!("{name}.jsonl")), text).unwrap();
+    }
+    let corpus = &ctxsim(&["inspect", &folder.path().to_string_lossy(), "--json"]).json()["corpus"];
+    assert_eq!((&corpus["calls_with_usage"], &corpus["recorded_prompt_tokens"]), (&json!(3), &json!(60_009)), "{corpus}");
 }

@@ -188,7 +188,7 @@ impl<'s> Conversation<'s> {
         if let Some(usage) = usage.filter(|usage| usage.prompt > 0) {
             self.compare(usage.prompt, &model, node);
         }
-        let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &model, usage));
+        let call = (real && succeeded).then(|| self.made.call(call_id(message_id(record, wire), record.request_id.id()), &model, usage));
         if call.is_some()
             && let Some(host) = wire.host()
         {
@@ -238,7 +238,7 @@ impl<'s> Conversation<'s> {
         if asked
             && self.tree.loses()
             && self.prompts.shrank(prompt)
-            && let Some(loss) = self.tree.loss(node)
+            && let Some(loss) = self.tree.loss(self.prompts.since, node)
             && self.prompts.lacks(&loss.stretches, prompt)
         {
             self.tree.load(&loss);
@@ -425,9 +425,15 @@ pub(super) fn is_settled(wire: &Wire<'_>) -> bool {
     !wire.stop_reason.is_empty() || wire.usage.as_ref().is_some_and(UsageRecord::is_settled)
 }
 
+/// The provider's id of a message. Where 2.1.45 forks a session, the copied lines of a reply have new ids each, those of their records; the request alone keeps its own.
+fn message_id<'r>(record: &Record<'_>, wire: &'r Wire<'_>) -> &'r str {
+    let is_records = wire.id.id() == record.uuid.id() && !record.request_id.id().is_empty();
+    if is_records { "" } else { wire.id.id() }
+}
+
 /// What the lines of a reply are known by: the first id that they have. 0 where they have none.
 fn reply_key(record: &Record<'_>, wire: &Wire<'_>) -> u64 {
-    [wire.id.id(), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).map_or(0, id_hash)
+    [message_id(record, wire), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).map_or(0, id_hash)
 }
 
 /// 0 for an empty id.

@@ -13,7 +13,7 @@ const DENSEST: u64 = 2;
 #[derive(Default)]
 pub(super) struct Prompts {
     /// The message from which on they are known.
-    since: usize,
+    pub since: usize,
     /// Message and prompt of each.
     calls: Vec<(u32, u64)>,
     /// Prompt and output of the last one.

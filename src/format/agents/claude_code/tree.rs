@@ -17,11 +17,11 @@
 //! u4      r2      6     8        0 1 6 7 8  4 and 5 leave (rewind: 4), 2 and 3 come back as 6 and 7 (again: 2, 3)
 //! ```
 //!
-//! In older versions (logs up to 2.1.83 have them) hooks and sub-agents leave `progress` records, which the program writes late: a record that follows them hangs, over them, on an earlier
-//! tool call. The conversation in memory is a list and loses nothing by that. A program that loads the file (`--resume`) does: it leaves the `progress` records
-//! out, hangs what follows them on what they hang on, and takes the chain of the newest record (`progressBridge` and `buildConversationChain` of
-//! `sessionStorage.ts`; `isTranscriptMessage` there says why such records were given up). So a record has two parents where they differ: the one that
-//! it has in the running conversation, and the one that it is `loaded` with.
+//! In older versions (logs up to 2.1.83 have them) hooks and sub-agents leave `progress` records, which the program writes late: a record that
+//! follows them hangs, over them, on an earlier tool call. The conversation in memory is a list and loses nothing by that. A program that loads
+//! the file (`--resume`) does: it leaves the `progress` records out, hangs what follows them on what they hang on, and takes the chain of the newest
+//! record (`progressBridge` and `buildConversationChain` of `sessionStorage.ts`; `isTranscriptMessage` there says why such records were given up).
+//! So a record has two parents where they differ: the one that it has in the running conversation, and the one that it is `loaded` with.
 
 #![expect(clippy::indexing_slicing, reason = "nodes and places are those of this tree, which never shrinks")]
 
@@ -245,8 +245,9 @@ impl Tree {
         (self.left, self.loaded) = (None, BTreeMap::new());
     }
 
-    /// What a program loses that loads the file and goes on with this record; `None` where it loses nothing, or too much would have to be looked through.
-    pub fn loss(&mut self, node: usize) -> Option<Reload> {
+    /// What a program loses, of the messages from this index on, that loads the file and goes on with this record; `None` where it loses nothing, or too
+    /// much would have to be looked through.
+    pub fn loss(&mut self, since: usize, node: usize) -> Option<Reload> {
         let records = self.nodes.len();
         let (mut path, mut at) = (Vec::new(), Some(node as u32));
         while let Some(node) = at {
@@ -262,7 +263,7 @@ impl Tree {
         path.extend(results);
         path.sort_unstable();
         let found = |index: &u32| path.binary_search(&self.place(*index).original).is_ok();
-        let first = self.live.iter().position(|index| !found(index))?;
+        let first = self.live.iter().position(|index| *index as usize >= since && !found(index))?;
         let mut stretches = Vec::new();
         for pieces in self.live[first..].chunk_by(|one, other| found(one) == found(other)).collect::<Vec<_>>().windows(2) {
             if let [piece, behind] = pieces
