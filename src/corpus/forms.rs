@@ -3,7 +3,7 @@
 
 use crate::list::{Gather, List, packed};
 use crate::trace::{Key, PartKind, Trace};
-use crate::transcript::Role;
+use crate::transcript::{Role, Trust};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -109,7 +109,8 @@ fn written_twice(traces: &List<Trace>, found: &mut Forms) {
         let folder = Path::new(&trace.source).parent()?.to_string_lossy().into_owned();
         let begun = trace.calls.first().and_then(|call| trace.time_of(call))?;
         let is_known = found.counted.contains(&place) || found.held.contains_key(&place);
-        let much = (is_own(&(trace.agent.clone(), is_printed(&trace))), trace.usages().count(), trace.messages.len());
+        let paid = trace.usages().filter(|usage| usage.trust != Trust::Shared).count();
+        let much = (is_own(&(trace.agent.clone(), is_printed(&trace))), paid, trace.messages.len());
         (much.1 > 1 && !is_known).then(|| (xxh3_64(&packed(&(folder, begun))), Reverse(much), place))
     };
     let mut runs: Vec<_> = traces.each().enumerate().filter_map(told).collect();
@@ -159,7 +160,7 @@ fn recorded(traces: &List<Trace>, places: &[usize]) -> Recorded {
             continue;
         }
         let beside = trace.side_calls.iter().map(|(usage, key)| (Some(*usage), *key));
-        for (usage, key) in trace.calls.iter().map(|call| (call.usage.get(), call.key)).chain(beside) {
+        for (usage, key) in trace.calls.iter().map(|call| (call.own_usage(), call.key)).chain(beside) {
             if let Some(usage) = usage.filter(|_| key.is_none_or(|key| paid.insert(key))) {
                 sum[0] += 1;
                 sum[1] += usage.prompt;

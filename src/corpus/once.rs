@@ -41,10 +41,10 @@ pub(super) fn count_once(corpus: &mut Corpus) {
             events.extend(trace.compactions.iter().filter_map(|event| Some((index, event.key?, distance(&trace, event)))));
         }
         sizes.push((rank, Reverse((trace.calls.len(), trace.messages.len()))));
-        if alone && trace.calls.iter().all(|call| call.usage.get().is_some()) {
+        if alone && trace.calls.iter().all(|call| call.own_usage().is_some()) {
             continue;
         }
-        let paid = trace.calls.iter().filter(|call| call.usage.get().is_some());
+        let paid = trace.calls.iter().filter(|call| call.own_usage().is_some());
         seen.paid.extend(paid.flat_map(|call| [call.key, reply(&trace.messages, call)]).flatten());
     }
     for (_, key, distance) in &events {
@@ -166,7 +166,7 @@ impl Seen {
             let known = known(&trace.messages, call);
             let (seen, shown) = if call.key.is_some() { (&self.calls, &self.paid) } else { (&self.replies, &self.messages) };
             copied(seen, known)
-                || call.usage.get().is_none()
+                || call.own_usage().is_none()
                     && (copied(&self.paid, known) || copied(shown, known) || copied(&self.paid, reply(&trace.messages, call)))
         };
         trace.calls.retain(|call| !is_copy(call));
@@ -197,7 +197,7 @@ impl Seen {
 /// Leaves of another form of a run the calls, and the events behind them, that have an id, and a prompt of a size that the form that counts does not have.
 fn leave_own(trace: &mut Trace, sizes: &BTreeSet<u64>) {
     let own =
-        |call: &CallRow| known(&trace.messages, call).is_some() && call.usage.get().is_some_and(|usage| !sizes.contains(&usage.prompt));
+        |call: &CallRow| known(&trace.messages, call).is_some() && call.own_usage().is_some_and(|usage| !sizes.contains(&usage.prompt));
     let is_own =
         |event: &CompactionRow| trace.first_call_behind(event).checked_sub(1).and_then(|call| trace.calls.get(call)).is_some_and(own);
     let events: Vec<bool> = trace.compactions.iter().map(is_own).collect();
@@ -230,6 +230,6 @@ fn behind(trace: &Trace, event: &CompactionRow) -> Option<(Key, CompactionKind)>
 /// By how much the size that the log names at an event differs from the usage of the call before it, in tokens; the largest number where one of
 /// them is absent.
 fn distance(trace: &Trace, event: &CompactionRow) -> u64 {
-    let used = before(trace, event).and_then(|call| call.usage.get()).map(|usage| usage.prompt + usage.output);
+    let used = before(trace, event).and_then(|call| call.own_usage()).map(|usage| usage.prompt + usage.output);
     event.tokens_before.zip(used).map_or(u64::MAX, |(said, used)| said.abs_diff(used))
 }

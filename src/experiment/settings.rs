@@ -16,7 +16,7 @@ pub struct ReplaySettings<'a> {
     pub reserve: Option<u64>,
     /// The models of summaries, where they are fitted elsewhere: to a corpus of which this one is a part. Else they are fitted here.
     pub summaries: Option<RecordedSummaries>,
-    /// The place of the session that is told of one by one: all of its lost references are named.
+    /// The place of the session that is explained: all of its lost references are named.
     pub told: Option<usize>,
 }
 

@@ -11,6 +11,9 @@ const EQUAL: usize = 3;
 /// A prompt that falls below so many hundredths of the one before.
 const FALL: u64 = 80;
 
+/// So many such prompts may follow each other.
+const IN_A_ROW: usize = 6;
+
 /// The most tokens that a picture is reckoned with.
 const PICTURE: u64 = 3_000;
 
@@ -20,7 +23,7 @@ pub(super) fn mark(trace: &mut Trace) {
     mark_cut(trace);
 }
 
-/// Marks counts that fall and are back at the next call, though what came between shows no half of that growth: nothing was removed. Gateways report to Codex, for a reply of `n`
+/// Marks counts that fall and are back soon, at a call before which no half of that growth came: nothing was removed. Gateways report to Codex, for a reply of `n`
 /// parallel calls, an `n`th of the prompt.
 fn mark_dips(trace: &mut Trace) {
     let mut calls = std::mem::take(&mut trace.calls);
@@ -30,21 +33,24 @@ fn mark_dips(trace: &mut Trace) {
             .map(|part| if part.kind == PartKind::Image { PICTURE } else { u64::from(part.text.tokens.max(part.sealed_bytes / 4)) })
             .sum::<u64>()
     };
+    let prompt = |call: &CallRow| call.anchor().map(|usage| usage.prompt);
     let is_dip = |calls: &[CallRow]| {
-        let [before, here, after] = calls else { return false };
-        let prompts = [before, here, after].map(|call| call.anchor().map(|usage| usage.prompt));
-        let [Some(last), Some(fallen), Some(next)] = prompts else { return false };
+        let [before, fallen @ .., after] = calls else { return false };
+        let (Some(last), Some(next), Some(here)) = (prompt(before), prompt(after), fallen.last()) else { return false };
         let between = before.message as usize + 1..after.message as usize + 1;
-        fallen * 100 < last * FALL
+        fallen.iter().all(|call| prompt(call).is_some_and(|prompt| prompt * 100 < last * FALL))
             && next >= last
-            && [here, after].iter().all(|call| call.model.get() == before.model.get() && call.chained)
+            && fallen.iter().chain([after]).all(|call| call.model.get() == before.model.get() && call.chained)
             && trace.messages.get(between.clone()).unwrap_or_default().iter().all(|row| row.rewind.get().is_none() && !row.copy)
             && trace.compactions_before(between).is_empty()
-            && next - fallen > 2 * shown(here.message, after.message)
+            && prompt(here).is_some_and(|prompt| next - prompt > 2 * shown(here.message, after.message))
     };
-    let dips: Vec<usize> = calls.windows(3).enumerate().filter(|(_, calls)| is_dip(calls)).map(|(place, _)| place + 1).collect();
-    for place in dips {
-        calls.get_mut(place).into_iter().for_each(in_part);
+    let mut place = 1;
+    while place < calls.len() {
+        let dip = (1..=IN_A_ROW).find(|fallen| calls.get(place - 1..=place + fallen).is_some_and(is_dip));
+        let dip = dip.map_or(0..0, |fallen| place..place + fallen);
+        place = dip.end.max(place + 1);
+        calls.get_mut(dip).into_iter().flatten().for_each(in_part);
     }
     trace.calls = calls;
 }

@@ -319,7 +319,7 @@ fn a_run_in_two_forms_counts_once() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(project().join("tests/data/codex/printed.jsonl"), folder.path().join("codex.txt")).unwrap();
     log_of("codex", "019d0000-0000-7000-8000-000000000001", 3).write(folder.path(), "log.jsonl");
-    assert_eq!(told(&[&folder.path().to_string_lossy()]), ([3, 11, 6_500], none));
+    assert_eq!(told(&[&folder.path().to_string_lossy()]), ([3, 11, 14_500], none));
 }
 
 /// A harness keeps what the agent wrote beside its own trajectory, each under the name of its file: they are one run where the calls begin at one time and

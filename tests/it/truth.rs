@@ -341,6 +341,9 @@ fn a_count_that_is_back_at_the_next_call_is_of_a_part_of_the_prompt() {
     let hidden: Vec<u64> = dip.calls.iter().map(|call| call.hidden).collect();
     assert_eq!(hidden, vec![hidden[0]; 4]);
     assert!(dip.calls.iter().all(|call| call.missing == 0) && dip.calls[2].chained);
+    // So where two follow each other.
+    let two = of_prompts(&[(30_000, false), (10_100, false), (6_000, false), (31_200, false), (31_500, false)], "");
+    assert_eq!(trusts(&two), [Trust::Provider, Trust::Partial, Trust::Partial, Trust::Provider, Trust::Provider]);
     for fell in [[10_100, 10_400, 10_700], [10_100, 20_000, 20_300]] {
         let trace = of_prompts(&[(30_000, false), (fell[0], false), (fell[1], false), (fell[2], false)], "");
         assert_eq!(trusts(&trace), [Trust::Provider; 4]);
