@@ -9,7 +9,7 @@ use super::title::title;
 use super::words::{counted, grouped, three_digits};
 use super::{cost_figures, finding, notes};
 use crate::corpus::Corpus;
-use crate::experiment::idle::{Advice, Best, BreakEven, Class, Idle, OfSession, Remedy};
+use crate::experiment::idle::{Advice, Best, BreakEven, Class, Idle, OfSession, Remedy, Rest};
 use crate::list::Arrange;
 use crate::statistics::{FEWEST, LEVEL};
 use crate::trace::Trace;
@@ -148,7 +148,7 @@ fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
     let remedies: Vec<Remedy> = remedies.collect();
     lines.extend(remedies.iter().any(|remedy| *remedy != Remedy::Nothing).then(|| CHOSEN.to_owned()));
     // What the recommendation rests on belongs beside it.
-    lines.extend(if remedies.contains(&Remedy::Compact) { compactions(found) } else { Vec::new() });
+    lines.extend(remedies.contains(&Remedy::Compact).then(|| reckoned(found)).flatten());
     (!lines.is_empty()).then(|| Section::lines(lines))
 }
 
@@ -170,6 +170,20 @@ fn break_even(found: &Idle) -> Option<Section> {
     Some(Section::lines(lines))
 }
 
+/// What compactions are reckoned to leave, of all models together.
+fn reckoned(found: &Idle) -> Option<String> {
+    let rests = || found.break_even.iter().map(|one| one.rest);
+    let range = |of: fn(&Rest) -> u64| {
+        let (least, most) = (rests().map(|rest| of(&rest)).min()?, rests().map(|rest| of(&rest)).max()?);
+        Some(if least == most { three_digits(most) } else { format!("{} to {}", three_digits(least), three_digits(most)) })
+    };
+    let from = if rests().any(|rest| rest.events == 0) { "assumed" } else { "by recorded compactions" };
+    let (prompt, summary) = range(|rest| rest.prompt).zip(range(|rest| rest.summary))?;
+    Some(format!(
+        "A compaction is to leave a prompt of {prompt} tokens with a summary of {summary} ({from}); what it forgets has no price here."
+    ))
+}
+
 fn compactions(found: &Idle) -> Vec<String> {
     let rests = found.break_even.iter().map(|one| one.rest);
     let mut notes: Vec<String> = rests
@@ -177,7 +191,7 @@ fn compactions(found: &Idle) -> Vec<String> {
             let from =
                 if rest.events > 0 { format!("medians of {}", counted(rest.events, "recorded compaction")) } else { "assumed".to_owned() };
             format!(
-                "A compaction leaves a prompt of {} tokens and writes a summary of {} ({from}); what it forgets has no price here.",
+                "A compaction leaves a prompt of {} tokens and writes a summary of {} ({from}).",
                 grouped(rest.prompt),
                 grouped(rest.summary)
             )
