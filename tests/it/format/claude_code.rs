@@ -274,6 +274,21 @@ fn the_last_line_of_a_reply_has_the_count_of_its_prompt() {
     }
 }
 
+/// Gateways that do not know the usage while a reply streams write one of zero tokens: a loss where no line of the reply has another one, and one loss then.
+#[test]
+fn a_usage_of_zero_is_lost_once_a_reply() {
+    let line = |id: &str, output: u64, prompt: u64| {
+        let usage = format!(r#"{{"input_tokens":{prompt},"output_tokens":{output}}}"#);
+        format!(r#"{{"type":"assistant","sessionId":"s","message":{{"id":"{id}","model":"glm-4.7","usage":{usage},"content":[]}}}}"#)
+    };
+    let lines = [line("m1", 0, 0), line("m1", 230, 21_903), line("m2", 0, 0), line("m2", 0, 0), line("m3", 40, 22_500)];
+    let (transcripts, found) = read_text("talk.jsonl", &lines.join("\n"));
+    let prompts: Vec<_> =
+        transcripts[0].messages.iter().map(|message| message.call.as_ref().unwrap().usage.map(|usage| usage.prompt)).collect();
+    assert_eq!(prompts, [Some(21_903), None, Some(22_500)]);
+    assert_eq!(found, [("usage of zero tokens (not used)".to_owned(), 1)]);
+}
+
 /// Bedrock and Vertex AI mark the ids of their messages.
 #[test]
 fn a_host_marks_its_messages() {

@@ -261,7 +261,7 @@ fn a_sum_of_a_run_whose_calls_have_none_is_named() {
             "usage": {"input_tokens": usage, "output_tokens": usage}}});
         read_text("run.jsonl", &format!("{answer}\n{sum}\n")).1
     };
-    assert_eq!(run(0), [("usage of zero tokens (not used)".to_owned(), 1), ("usage of calls as the sum of their run alone".to_owned(), 1)]);
+    assert_eq!(run(0), [("usage of calls as the sum of their run alone".to_owned(), 1), ("usage of zero tokens (not used)".to_owned(), 1)]);
     assert_eq!(run(60), []);
 }
 

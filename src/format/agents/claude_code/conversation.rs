@@ -7,7 +7,7 @@ use super::record::{CompactMetadata, Record, Replacement, SYNTHETIC, Wire};
 use super::said::{is_refusal, is_written_by_agent, only_text};
 use super::tree::{Departure, Tree};
 use super::window::Chosen;
-use crate::format::ground::{Lose, TAKEN_UP, Words, millis};
+use crate::format::ground::{Lose, TAKEN_UP, Words, millis, sound};
 use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
@@ -60,6 +60,8 @@ struct Reply {
     request: u64,
     lowest_output: u64,
     settled: bool,
+    /// Is the usage of its first line one of zero tokens? Gateways write these before they know it, and some never do.
+    of_zero: bool,
     /// Hashes of its content blocks: some resumed sessions write a reply anew.
     blocks: Box<[u64]>,
 }
@@ -179,7 +181,8 @@ impl<'s> Conversation<'s> {
         self.go_back(node, lose);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         self.replied |= real;
-        let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
+        let told = wire.usage.as_ref().filter(|_| real);
+        let usage = told.and_then(|usage| sound(usage.usage(), lose));
         let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
         if real && !succeeded {
             lose("reply without an id, usage and a reason to stop (no call)");
@@ -209,6 +212,7 @@ impl<'s> Conversation<'s> {
             request: id_hash(record.request_id.id()),
             lowest_output: usage.map_or(0, |usage| usage.output),
             settled: is_settled(wire),
+            of_zero: told.is_some_and(|usage| matches!(usage.usage(), Ok(None))),
             blocks: Box::default(),
         };
         usage.into_iter().filter(|usage| usage.prompt > 0).for_each(|usage| self.prompts.note(index, usage));
@@ -257,7 +261,7 @@ impl<'s> Conversation<'s> {
             // The first line may not know the tier yet.
             call.model = billed;
         }
-        let Some(again) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
+        let Some(again) = wire.usage.as_ref().and_then(|usage| sound(usage.usage(), lose)) else { return };
         match &mut call.usage {
             Some(usage) => {
                 reply.lowest_output = reply.lowest_output.min(again.output);
@@ -392,6 +396,12 @@ impl<'s> Conversation<'s> {
                 compaction.kept_from.get_or_insert(index);
             }
         }
+    }
+
+    /// The replies of which no line has usage but one of zero tokens.
+    pub fn of_zero(&self) -> usize {
+        let call = |reply: &Reply| self.made.transcript.messages.get(reply.message as usize).and_then(|message| message.call.as_ref());
+        self.replies.values().filter(|reply| reply.of_zero && call(reply).is_some_and(|call| call.usage.is_none())).count()
     }
 
     /// The finished transcript.

@@ -115,6 +115,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
     drop(nodes);
     for (index, conversation) in conversations.into_iter().enumerate() {
         let replied = conversation.replied;
+        (0..conversation.of_zero()).for_each(|_| source.lose(0, "usage of zero tokens (not used)"));
         let mut transcript = conversation.finish();
         let own = transcript.parent.as_ref().and_then(|parent| transcript.id.strip_prefix(parent)?.strip_prefix('/'));
         transcript.begins_in_middle = in_middle.contains(&index) || forked.contains(own.unwrap_or_default());
