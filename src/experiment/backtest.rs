@@ -224,17 +224,18 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
 /// The plans of policies by their names, each made once for sessions that are alike.
 #[derive(Default)]
 struct Plans {
-    known: Mutex<BTreeMap<(String, bool, Facts), Arc<Plan>>>,
+    known: Mutex<BTreeMap<(String, Vec<(String, u64)>, Facts), Arc<Plan>>>,
     /// Logs choose among presets, and their switches too. A single policy that is given stays as it is.
     switches: bool,
 }
 
 impl Plans {
-    /// The plan of a policy, with the switch on that the log shows to have been.
-    fn of(&self, policy: &Policy, shown: Option<&str>, facts: Facts) -> Result<Arc<Plan>, PolicyError> {
-        let shown = shown.filter(|_| self.switches);
+    /// The plan of a policy, with the parameters that the log shows.
+    fn of(&self, policy: &Policy, shown: &[(&str, u64)], facts: Facts) -> Result<Arc<Plan>, PolicyError> {
+        let shown = if self.switches { shown } else { &[] };
+        let values = shown.iter().map(|(param, value)| ((*param).to_owned(), *value)).collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(match known.entry((policy.name.clone(), shown.is_some(), facts)) {
+        Ok(match known.entry((policy.name.clone(), values, facts)) {
             Entry::Occupied(plan) => Arc::clone(plan.get()),
             Entry::Vacant(place) => Arc::clone(place.insert(Arc::new(switched(policy, shown)?.plan(&facts)?))),
         })
@@ -271,9 +272,9 @@ impl<'a> Session<'a> {
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
         let shown = shown_by(trace, entry);
-        let plan = plans.of(policy, shown, window.facts)?;
+        let plan = plans.of(policy, &shown, window.facts)?;
         let wider = Facts { window: window.facts.window.map(|window| 2 * window), ..window.facts };
-        let unknown_window = window.from == WindowFrom::Policy && summarises_otherwise(&plan, &*plans.of(policy, shown, wider)?);
+        let unknown_window = window.from == WindowFrom::Policy && summarises_otherwise(&plan, &*plans.of(policy, &shown, wider)?);
         let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
         let window = window.facts.window.unwrap_or(window.window);
         let main = MainModel::with_its_window(trace, replay.catalog);

@@ -38,17 +38,26 @@ fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &'t ReplaySettings<'_>
     Recorder { agent: &trace.agent, version: &trace.version, day, model, window }
 }
 
-/// The switch of a preset that the prunings of a log show to have been on; `None` where they show none.
-pub(super) fn shown_by<'e>(trace: &Trace, entry: Option<&'e RecordedBy>) -> Option<&'e str> {
+/// Parameters that a log shows to have had these values.
+pub(super) type Shown<'e> = Vec<(&'e str, u64)>;
+
+/// The parameters of a preset that held for a log: those of its kind, and the switch that its prunings show to have been on.
+pub(super) fn shown_by<'e>(trace: &Trace, entry: Option<&'e RecordedBy>) -> Shown<'e> {
+    let Some(entry) = entry else { return Vec::new() };
     let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
-    entry?.prunings_show.as_deref().filter(|_| prunes)
+    let switch = entry.prunings_show.as_deref().filter(|_| prunes).map(|switch| (switch, 1));
+    entry.sets.iter().map(|(param, value)| (param.as_str(), *value)).chain(switch).collect()
 }
 
-/// A policy with this switch on.
-pub(super) fn switched<'p>(policy: &'p Policy, switch: Option<&str>) -> Result<Cow<'p, Policy>, PolicyError> {
-    let Some(switch) = switch else { return Ok(Cow::Borrowed(policy)) };
+/// A policy with these parameters.
+pub(super) fn switched<'p>(policy: &'p Policy, shown: &[(&str, u64)]) -> Result<Cow<'p, Policy>, PolicyError> {
+    if shown.is_empty() {
+        return Ok(Cow::Borrowed(policy));
+    }
     let mut policy = policy.clone();
-    policy.set(switch, "1")?;
+    for (param, value) in shown {
+        policy.set(param, &value.to_string())?;
+    }
     Ok(Cow::Owned(policy))
 }
 
@@ -122,8 +131,7 @@ struct Made<'a> {
     preset: usize,
     /// The user's settings that hold, and the model for which they are read.
     settings: Option<(usize, String)>,
-    /// The switch that the log shows to have been on.
-    shown: Option<&'a str>,
+    shown: Shown<'a>,
 }
 
 /// Presets with settings read into them, each made once.
@@ -159,7 +167,7 @@ impl<'a> Presets<'a> {
     }
 
     fn make(&mut self, by: Made<'a>, agent: &str) -> Option<usize> {
-        let policy = switched(self.recorders.get(by.preset)?, by.shown).ok()?;
+        let policy = switched(self.recorders.get(by.preset)?, &by.shown).ok()?;
         let mut policy = policy.into_owned().with_recorded_summaries(&|_| false);
         let known = by.settings.as_ref().and_then(|(known, model)| Some((self.settings.get(*known)?, model)));
         if let Some((settings, model)) = known {

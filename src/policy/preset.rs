@@ -48,6 +48,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "codex@remote-v2", text: include_str!("presets/codex-remote-v2.toml") },
     Preset { name: "codex@token-budget", text: include_str!("presets/codex-token-budget.toml") },
     Preset { name: "codex@2025-12", text: include_str!("presets/codex-2025-12.toml") },
+    Preset { name: "codex@2025-10", text: include_str!("presets/codex-2025-10.toml") },
     Preset { name: "claude-code@early", text: include_str!("presets/claude-code-early.toml") },
     Preset { name: "claude-code@idle", text: include_str!("presets/claude-code-idle.toml") },
     Preset { name: "claude-code@2.1.29", text: include_str!("presets/claude-code-2.1.29.toml") },

@@ -8,6 +8,7 @@ use crate::decode;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Logs that were recorded under a policy.
@@ -40,6 +41,9 @@ pub struct RecordedBy {
     pub notes_prunings: Switch,
     /// The parameter that prunings in a log show to have been 1. Absent: they show none.
     pub prunings_show: Option<String>,
+    /// Parameters that had another value than the preset's own when these logs were made.
+    #[serde(default)]
+    pub sets: BTreeMap<String, u64>,
     /// Is it assumed, because no source shows which rule the agent had?
     #[serde(default)]
     pub assumed: Switch,
@@ -239,6 +243,7 @@ mod tests {
             implied_window: None,
             notes_prunings: Switch::Off,
             prunings_show: None,
+            sets: BTreeMap::new(),
             assumed: Switch::Off,
         };
         let log = |version, day| Recorder { agent: "a", version, day, model: "", window: Some(200_000) };
@@ -277,7 +282,7 @@ mod tests {
     #[test]
     fn a_log_from_before_its_agent_had_a_rule_is_older_than_the_first() {
         let first = |agent, version| begins_later(Recorder { agent, version, ..Recorder::default() });
-        assert_eq!(first("codex", "0.34.0"), Some(("codex@2025-12", "0.40.0")));
+        assert_eq!(first("codex", "0.34.0"), Some(("codex@2025-10", "0.40.0")));
         assert_eq!(["0.40.0", "0.57.0", "0.0.0", "0.0.0-fixture", ""].map(|version| first("codex", version)), [None; 5]);
         // The oldest preset of Claude Code is that of all older versions.
         assert_eq!([first("claude-code", "0.2.9"), first("no-agent", "1")], [None; 2]);

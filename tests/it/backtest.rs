@@ -223,7 +223,7 @@ fn logs_older_than_any_preset_of_their_agent_are_said_to_be() {
         let log = Made::new("other", version).calls(&[20]).of_agent("codex", "gpt-5").write(folder.path(), "other.jsonl");
         ctxsim(&["replay", &log, "-p", "progressive", "-p", "baseagent"]).columns(200).stdout()
     };
-    let older = "The logs of codex are older than any preset of it (codex@2025-12 holds from 0.40.0): no verdict.";
+    let older = "The logs of codex are older than any preset of it (codex@2025-10 holds from 0.40.0): no verdict.";
     let untold = "No preset of codex is tied to the version of these logs: no verdict.";
     assert!(replayed("0.34.0").contains(older) && replayed("0.0.0").contains(untold) && !replayed("0.40.0").contains("no verdict"));
 }
@@ -246,6 +246,34 @@ fn the_preset_is_that_of_the_agent_and_version() {
     assert_eq!(policy_and_verdict(&[&new, "--set", "claude-code:output_reserve=32k"]), pair("claude-code@early", "hit"));
     assert_eq!(policy_and_verdict(&[&new, "--policy", "claude-code@2.1.20"]), pair("claude-code@2.1.20", "hit"));
     assert_eq!(policy_and_verdict(&[&new, "--window", "188k"]), pair("claude-code@early", "hit"));
+}
+
+/// Claude Code takes a model that is not Claude's to have 200,000 tokens, whatever the catalogue knows of it. Codex before 0.48 has a limit for one model alone,
+/// which lies above its window.
+#[test]
+fn a_version_has_limits_of_its_own_for_models_that_it_does_not_know() {
+    let folder = tempfile::tempdir().expect("folder");
+    let tested = |made: Made| {
+        let report = backtest(&[&made.write(folder.path(), "models.jsonl")]);
+        (
+            report["events"][0]["policy"].as_str().map(str::to_owned),
+            verdicts(&report).into_iter().map(|(_, verdict, ..)| verdict).collect::<Vec<_>>(),
+        )
+    };
+    let claude = |version: &str, model: &str, before: &[u64]| {
+        tested(Made::new("models", version).of_agent("claude-code", model).calls(before).compaction(Some(true)).calls(&[30, 60]))
+    };
+    let hit = |policy: &str| (Some(policy.to_owned()), vec!["hit".to_owned()]);
+    // 131,072 tokens by the catalogue, and 1,048,576.
+    for model in ["glm-4.5", "gemini-2.5-pro"] {
+        assert_eq!(claude("1.0.119", model, &[20, 90, 150, 156]), hit("claude-code@2.1.1"), "{model}");
+        assert_eq!(claude("2.1.28", model, &[20, 90, 150, 160, 168]), hit("claude-code@2.1.29"), "{model}");
+        assert_eq!(claude("2.1.100", model, &[20, 90, 150, 160, 168]), hit("claude-code@unrecognised"), "{model}");
+    }
+    let codex =
+        |version: &str, model: &str| tested(Made::new("models", version).of_agent("codex", model).calls(&[20, 90, 200, 250, 260, 265])).1;
+    assert_eq!([codex("0.47.0", "gpt-5-codex"), codex("0.47.0", "gpt-5")], [vec![], Vec::<String>::new()]);
+    assert_eq!(codex("0.48.0", "gpt-5"), ["false alarm"]);
 }
 
 /// A recorded compaction replaces what the policy had before: the next event is predicted from the recorded context, the free replay from its own.

@@ -62,7 +62,8 @@ fn claude_code_compacts_at_window_less_33_000() {
     assert!(on_a_million("claude-code@early", &[]).is_empty());
     // The override can only lower.
     let override_of = |percent| [("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", percent)];
-    assert_eq!(calls_of(&replay("claude-code", &override_of("50"), &pending(99_000, 500, 2_000)), EventKind::Compact), [1]);
+    assert_eq!(calls_of(&replay("claude-code", &override_of("50"), &pending(89_000, 500, 2_000)), EventKind::Compact), [1]);
+    assert!(calls_of(&replay("claude-code", &override_of("50"), &pending(88_999, 500, 2_000)), EventKind::Compact).is_empty());
     assert_eq!(calls_of(&replay("claude-code", &override_of("99"), &pending(166_500, 500, 2_000)), EventKind::Compact), [1]);
     // The optional rule keeps the newest three results, and of others 40,000 tokens; it clears no less than 20,000.
     let steps = (0..8).fold(Session::default().user(400), |session, _| session.step(4, None, "Read", text(4_000, 1_000)));
