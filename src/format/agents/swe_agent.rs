@@ -10,7 +10,8 @@ use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
 use crate::list::place_or_push;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// One session for each agent or attempt of a run. Token counts are the agent's own estimates.
@@ -122,7 +123,23 @@ struct Run<'s> {
     last_step: String,
     version: String,
     model: String,
+    masking: Option<Masking>,
     stats: Stats,
+}
+
+/// What of old observations each request leaves out: `LastNObservations` of sweagent/agent/history_processors.py (tags v1.0.1 and v1.1.0).
+struct Masking {
+    newest: usize,
+    polling: usize,
+    always_removed: Vec<String>,
+    always_kept: Vec<String>,
+}
+
+/// An observation, the task as the first of them.
+struct Observation {
+    /// The place of its message.
+    message: usize,
+    tags: Vec<String>,
 }
 
 /// One agent's conversation: each agent of a run has its own context.
@@ -131,6 +148,7 @@ struct Agent {
     name: String,
     messages: Vec<Message>,
     compactions: Vec<Compaction>,
+    observations: Vec<Observation>,
     chat: Chat,
     /// How many replies there are, and the words of the last one.
     replies: u64,
@@ -140,7 +158,7 @@ struct Agent {
 impl Run<'_> {
     fn new(name: String, scale: &dyn Scale) -> Run<'_> {
         let (steps, last_step, version, model) = Default::default();
-        Run { name, scale, agents: Vec::new(), steps, last_step, version, model, stats: Stats::default() }
+        Run { name, scale, agents: Vec::new(), steps, last_step, version, model, masking: None, stats: Stats::default() }
     }
 
     fn step(&mut self, text: &str, number: u64) {
@@ -174,7 +192,9 @@ impl Run<'_> {
     /// The configuration is JSON within a string.
     fn config(&mut self, text: &str) {
         let Ok(raw) = serde_json::from_str::<&RawValue>(text) else { return };
-        let config = serde_json::from_str(&text_or_json(Some(raw))).unwrap_or_default();
+        let config: Value = serde_json::from_str(&text_or_json(Some(raw))).unwrap_or_default();
+        let processors = config.pointer("/agent/history_processors").and_then(Value::as_array);
+        self.masking = processors.into_iter().flatten().find_map(Masking::of);
         let model = at(&config, "/agent/model/name");
         // Runs that only repeat another one, or a person's, have no model.
         let named = !matches!(&*model, "replay" | "human" | "human_thought");
@@ -200,7 +220,8 @@ impl Run<'_> {
 
     fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
         self.last_reply();
-        let Run { name, mut agents, version, model, stats, .. } = self;
+        let Run { name, mut agents, version, model, masking, stats, .. } = self;
+        agents.iter_mut().for_each(|agent| masking.iter().for_each(|rule| agent.mask(rule)));
         agents.retain(|agent| !agent.messages.is_empty());
         if agents.is_empty() {
             source.lose(0, NO_MESSAGES);
@@ -227,6 +248,30 @@ impl Run<'_> {
             let version = version.clone();
             hand_over(Transcript { id, agent: READER.name.to_owned(), version, messages, compactions, ..Transcript::default() });
         }
+    }
+}
+
+impl Masking {
+    fn of(processor: &Value) -> Option<Masking> {
+        if &*at(processor, "/type") != "last_n_observations" {
+            return None;
+        }
+        let number = |name: &str| processor.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+        let tags = |name: &str, default: &str| match processor.get(name).and_then(Value::as_array) {
+            Some(tags) => tags.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            None => vec![default.to_owned()],
+        };
+        Some(Masking {
+            newest: number("n")?,
+            polling: number("polling").unwrap_or(1).max(1),
+            always_removed: tags("always_remove_output_for_tags", "remove_output"),
+            always_kept: tags("always_keep_output_for_tags", "keep_output"),
+        })
+    }
+
+    /// So many of the first observations are left out of a request that has these, but for the task, the first of all.
+    fn old(&self, observations: usize) -> usize {
+        (observations / self.polling * self.polling).saturating_sub(self.newest)
     }
 }
 
@@ -275,7 +320,39 @@ impl Agent {
             Role::User => message.synthetic = demonstration,
             Role::System | Role::Tool => {}
         }
+        if !demonstration && &*entry.message_type == "observation" {
+            let tags = entry.tags.iter().flatten().map(|tag| tag.to_string()).collect();
+            self.observations.push(Observation { message: self.messages.len(), tags });
+        }
         self.messages.push(message);
+    }
+
+    /// Each request has lines in the place of old observations, which the history holds whole.
+    fn mask(&mut self, rule: &Masking) {
+        let is_tagged = |observation: &Observation, tags: &[String]| observation.tags.iter().any(|tag| tags.contains(tag));
+        let parts =
+            |message: usize| (0..self.messages.get(message).map_or(0, |message| message.parts.len())).map(move |part| (message, part));
+        let mut coming = self.observations.iter().peekable();
+        let mut waiting = self.observations.iter().enumerate().peekable();
+        let mut seen = 0;
+        for (before, _) in self.messages.iter().enumerate().filter(|(_, message)| message.call.is_some()) {
+            let mut taken = Vec::new();
+            while let Some(observation) = coming.next_if(|observation| observation.message < before) {
+                seen += 1;
+                taken.extend(Some(observation.message).filter(|_| is_tagged(observation, &rule.always_removed)));
+            }
+            while let Some((place, observation)) = waiting.next_if(|(place, _)| *place < rule.old(seen)) {
+                let stays = place == 0 || [&rule.always_kept, &rule.always_removed].iter().any(|tags| is_tagged(observation, tags));
+                taken.extend(Some(observation.message).filter(|_| !stays));
+            }
+            if !taken.is_empty() {
+                taken.sort_unstable();
+                let taken = taken.into_iter().flat_map(parts).collect();
+                let kind = CompactionKind::Prune;
+                self.compactions.push(Compaction { before, kind, automatic: Some(true), taken, ..Compaction::default() });
+            }
+        }
+        self.compactions.sort_by_key(|event| event.before);
     }
 
     /// A condenser of forks of the agent writes its summary into the history.

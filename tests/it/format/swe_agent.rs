@@ -97,3 +97,29 @@ fn the_last_reply_may_stand_in_the_trajectory_alone() {
     let reasons: Vec<String> = read_text("run.traj", again).1.into_iter().map(|(reason, _)| reason).collect();
     assert!(reasons.iter().any(|reason| reason == "calls of a run whose replies were thrown away"), "{reasons:?}");
 }
+
+/// The configuration of a run names what its requests leave out of the history: all observations but the newest, the task apart. Tags of the agent's own decide for single ones.
+#[test]
+fn old_observations_are_pruned_where_the_configuration_says_so() {
+    let read = |processor: Value, tags: &[(usize, &str)]| {
+        let mut history = vec![json!({"role": "system", "content": "S", "agent": "main", "message_type": "system_prompt"})];
+        for step in 0..6 {
+            let tags: Vec<&str> = tags.iter().filter(|(place, _)| *place == step).map(|(_, tag)| *tag).collect();
+            history.push(json!({"role": "user", "content": "O", "agent": "main", "message_type": "observation", "tags": tags}));
+            history.push(json!({"role": "assistant", "content": "R", "agent": "main", "message_type": "action"}));
+        }
+        let config = json!({"agent": {"history_processors": [{"type": "cache_control"}, processor]}}).to_string();
+        let (transcripts, _) = read_text("run.traj", &json!({"trajectory": [], "history": history, "replay_config": config}).to_string());
+        let taken =
+            |event: &ctxsim::transcript::Compaction| (event.before, event.taken.iter().map(|(message, _)| *message).collect::<Vec<_>>());
+        transcripts[0].compactions.iter().map(taken).collect::<Vec<_>>()
+    };
+    let newest = |n: u64, polling: u64| json!({"type": "last_n_observations", "n": n, "polling": polling});
+    // The task is message 1, the observations behind it 3, 5, 7, 9 and 11, and the replies stand between.
+    let one_by_one = vec![(8, vec![3]), (10, vec![5]), (12, vec![7])];
+    assert_eq!(read(newest(2, 1), &[]), one_by_one);
+    assert_eq!(read(json!({"type": "last_n_observations", "n": 2}), &[]), one_by_one);
+    assert_eq!(read(newest(2, 2), &[]), [(8, vec![3]), (12, vec![5, 7])]);
+    assert_eq!(read(newest(2, 1), &[(1, "keep_output"), (4, "remove_output")]), [(10, vec![5, 9]), (12, vec![7])]);
+    assert_eq!(read(json!({"type": "cache_control"}), &[]), []);
+}
