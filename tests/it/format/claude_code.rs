@@ -472,6 +472,36 @@ fn commands_of_the_agent_alone_are_no_session() {
     assert_eq!((sessions.len(), sessions[0].refused, sessions[0].refusals.as_slice()), (1, true, &[1][..]));
 }
 
+/// The Agent SDK forks a session into a file whose lines have new ids, and the last of them a new time; each names the line that it copies.
+#[test]
+fn lines_that_the_sdk_has_forked_count_once() {
+    let line = |session: &str, number: usize, of: Option<&str>| {
+        let id = |session: &str, number: usize| format!("{session}-{number}-5e1f-4a63-9d0c-7b2e8c4f6a01");
+        let parent = number.checked_sub(1).map(|before| id(session, before));
+        let mut line = json!({"uuid": id(session, number), "parentUuid": parent, "sessionId": session, "version": "2.1.81",
+            "timestamp": format!("2026-03-18T00:0{}:00.000Z", if of.is_some() && number == 3 { 9 } else { number })});
+        let message = json!({"id": format!("msg_01AbCdEfGhJkLmNpQrStUv{number}"), "model": "claude-sonnet-4-6", "role": "assistant",
+            "content": [{"type": "text", "text": "Done"}], "usage": {"input_tokens": 10_000 + number, "output_tokens": 60}});
+        let more = match number % 2 {
+            0 => json!({"type": "user", "message": {"role": "user", "content": "go on"}}),
+            _ => json!({"type": "assistant", "requestId": format!("req_011CYEZVeZ6YYmzpCUKmUap{number}"), "message": message}),
+        };
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        if let Some(of) = of {
+            line["forkedFrom"] = json!({"sessionId": of, "messageUuid": id(of, number)});
+        }
+        format!("{line}\n")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let own: String = (0..4).map(|number| line("s0", number, None)).collect();
+    let fork: String = (0..6).map(|number| line("s1", number, Some("s0").filter(|_| number < 4))).collect();
+    for (name, text) in [("s0", own), ("s1", fork)] {
+        std::fs::write(folder.path().join(format!("{name}.jsonl")), text).unwrap();
+    }
+    let corpus = &ctxsim(&["inspect", &folder.path().to_string_lossy(), "--json"]).json()["corpus"];
+    assert_eq!((&corpus["calls"], &corpus["messages"]), (&json!(3), &json!(6)), "{corpus}");
+}
+
 /// Where 2.1.45 forks a session, copied lines have new ids, and each line of a reply an id of the message that is its own.
 #[test]
 fn lines_of_a_forked_session_are_known_by_their_requests() {

@@ -286,7 +286,7 @@ impl<'s> Conversation<'s> {
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter(|_| kept_from.is_none());
         self.kept_behind = (self.made.transcript.compactions.len(), kept.map(|uuid| xxh3_64(uuid.as_bytes())).collect());
         self.made.compact(Compaction {
-            id: record.uuid.id().to_owned(),
+            id: record.first_id(),
             automatic: automatic(metadata),
             tokens_before: metadata.pre_tokens.known().ok().flatten(),
             tokens_after: metadata.post_tokens.known().ok().flatten(),
@@ -309,7 +309,7 @@ impl<'s> Conversation<'s> {
         self.made.transcript.messages.keep();
         let taken = parts_where(&self.made.transcript.messages, is_taken);
         self.made.compact(Compaction {
-            id: record.uuid.id().to_owned(),
+            id: record.first_id(),
             kind: CompactionKind::Prune,
             automatic: automatic(metadata),
             taken,
@@ -381,9 +381,9 @@ impl<'s> Conversation<'s> {
         let index = self.made.next();
         let role = message.role;
         let id = match self.tree.first_message(node) {
-            None => record.uuid.id().to_owned(),
+            None => record.first_id(),
             Some(_) if record.uuid.id().is_empty() => String::new(),
-            Some(first) => [record.uuid.id(), "/", &index.saturating_sub(first).to_string()].concat(),
+            Some(first) => [&record.first_id(), "/", &index.saturating_sub(first).to_string()].concat(),
         };
         let rewind = self.rewind.take();
         self.made.push(Message { id, time: millis(&record.timestamp), rewind, ..message });

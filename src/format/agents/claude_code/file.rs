@@ -336,7 +336,7 @@ impl File<'_> {
         let named = record.logical_parent_uuid.id();
         if !named.is_empty() && self.known(id_hash(record, named)).is_none() {
             let made = self.conversations[index].made.transcript.compactions.last_mut();
-            made.into_iter().filter(|event| event.id == record.uuid.id()).for_each(|event| event.behind_gap = true);
+            made.into_iter().filter(|event| event.id == record.first_id()).for_each(|event| event.behind_gap = true);
         }
     }
 

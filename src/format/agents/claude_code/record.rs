@@ -17,6 +17,7 @@ wire! {
         pub uuid: Words<'a>,
         pub parent_uuid: Words<'a> = "parentUuid",
         pub logical_parent_uuid: Words<'a> = "logicalParentUuid",
+        forked_from: Option<&'a RawValue> = "forkedFrom",
         session_id: Words<'a> = "sessionId",
         agent_id: Words<'a> = "agentId",
         pub timestamp: Words<'a>,
@@ -60,6 +61,9 @@ wire! {
 
     /// What stands for a result in the context from its first request on.
     pub(super) struct Replacement<'a> { pub tool_use_id: Words<'a> = "toolUseId", pub replacement: Words<'a> }
+
+    /// The record that a fork has copied.
+    struct ForkedFrom<'a> { message_uuid: Words<'a> = "messageUuid" }
 
     /// An object of which only the kind matters: the origin of a prompt.
     pub(super) struct Kind<'a> { pub kind: Words<'a> = "type" | "kind" }
@@ -122,6 +126,14 @@ impl Record<'_> {
     /// The parent's id, across a compaction's boundary too.
     pub fn parent(&self) -> &str {
         self.parent_uuid.some_id().unwrap_or(self.logical_parent_uuid.id())
+    }
+
+    /// The id that the record was first written under, empty where it has none: `fork_session` of the Agent SDK gives each line that it copies a new one, and
+    /// notes the former (`_internal/session_mutations.py`). `/branch` notes it too, and keeps it.
+    pub fn first_id(&self) -> String {
+        let copied = self.forked_from.and_then(|raw| serde_json::from_str::<ForkedFrom<'_>>(raw.get()).ok());
+        let former = copied.as_ref().and_then(|copied| copied.message_uuid.some_id());
+        former.unwrap_or(self.uuid.id()).to_owned()
     }
 
     /// Was it printed, and not written into a log?
