@@ -152,3 +152,29 @@ fn a_message_that_hangs_on_the_start_of_a_cleared_conversation_begins_anew() {
     records.extend([cleared, progress("p2", "p1", "hook_progress"), asks("u2", Some("p2"), "anew"), says("r4", "u2", 9_000)]);
     assert_eq!(returns(&read(&records)), [(6, "anew".to_owned(), Some(0), None)]);
 }
+
+/// Two programs that have resumed one session write into its file by turns: each goes on where it was, with all that it had said.
+#[test]
+fn a_message_that_goes_on_from_the_end_of_a_branch_brings_the_branch_back() {
+    let records = [
+        asks("u1", None, "begin"),
+        says("r1", "u1", 10_000),
+        asks("u2", Some("r1"), "one"),
+        says("r2", "u2", 12_000),
+        asks("u3", Some("r1"), "other"),
+        says("r3", "u3", 10_500),
+        asks("u4", Some("r2"), "one goes on"),
+        says("r4", "u4", 12_500),
+        asks("u5", Some("r3"), "other goes on"),
+        says("r5", "u5", 11_000),
+    ];
+    let again = |place, said: &str, rewind, of| (place, said.to_owned(), rewind, of);
+    let expected = [
+        again(4, "other", Some(2), None),
+        again(6, "one", Some(4), Some(2)),
+        again(7, "r2", None, Some(3)),
+        again(10, "other", Some(6), Some(4)),
+        again(11, "r3", None, Some(5)),
+    ];
+    assert_eq!(returns(&read(&records)), expected);
+}
