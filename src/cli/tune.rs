@@ -166,17 +166,19 @@ impl Tune {
         self.logs.command(&["tune"], &self.words())
     }
 
-    /// What to type next: what the setting that was found does, which of its parameters decide, and all of it.
+    /// What to type next: what the setting that was found does, which of its parameters decide, and all of it. Where nothing can be judged, no setting is named.
     fn next(&self, tuned: &Tuned) -> Vec<(String, String)> {
         let words = self.words();
         let mut next = Vec::new();
-        if let Some(best) = tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()) {
+        if let Some(best) = tuned.best.as_ref().filter(|best| tuned.verdict.judges() && !best.setting.values.is_empty()) {
             let found = option("--set", best.setting.values.iter().map(|(param, value)| format!("{param}={value}")));
             let found = [self.policies.words(), found].concat();
             next.push(self.logs.step(&["replay", "--by", "session"], &found, "what it does, by session"));
         }
-        if !self.explain {
-            next.push(self.logs.step(&["tune", "--explain", "--details"], &words, "which parameters decide"));
+        match tuned.verdict.judges() {
+            true if self.explain => {}
+            true => next.push(self.logs.step(&["tune", "--explain", "--details"], &words, "which parameters decide")),
+            false => next.push(self.logs.step(&["tune", "--details"], &words, "what was looked at, undecided")),
         }
         next
     }

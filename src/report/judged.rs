@@ -8,7 +8,7 @@ use crate::experiment::{
 };
 use crate::list::Arrange;
 use crate::sim::Totals;
-use crate::statistics::{Bars, Finding};
+use crate::statistics::{Bars, FEWEST, Finding};
 use crate::trace::Evidence;
 
 /// One setting with all that is said of it.
@@ -70,12 +70,17 @@ impl Swept<'_> {
         against.finding == Finding::Better && self.told(row, own, against.difference.as_ref()).1.is_some()
     }
 
+    /// Do the sessions bear a judgement by this row at all? Then there are enough, and most of their tokens are no estimates.
+    pub fn judges(&self, row: &Row) -> bool {
+        !self.bars.is_estimated() && row.sums_of(0).is_some_and(|sums| self.sampling.compared(sums, sums) >= FEWEST)
+    }
+
     /// What the setting that comes out first is called, by the rule of the sentence on it: `best` where it is called better than the own one of its policy, where it is
-    /// that one, and where that one is not allowed; else it comes to the least, or the most.
+    /// that one and can be judged, and where that one is not allowed; else it comes to the least, or the most.
     pub fn first(&self, judgements: &[Judgement]) -> First {
         let found = self.rows.iter().zip(judgements).find(|(_, verdict)| verdict.standing == Standing::Best);
         let is_best = |(row, verdict): (&Row, &Judgement)| match verdict.own.map(|own| own.finding) {
-            None => true,
+            None => self.judges(row),
             Some(Finding::Better) => !self.is_but(row, verdict),
             Some(Finding::Worse) => {
                 let own = self.own_of(row).and_then(|(place, _)| judgements.get(place));

@@ -108,8 +108,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         format!("it takes {FEWEST} {drawn} at the least, and an objective that adds up over them")
     };
     let Some(Against { finding, difference }) = best.verdict.own else {
-        let enough = own.row.sums_of(0).is_some_and(|sums| swept.sampling.compared(sums, sums) >= FEWEST);
-        let why = finding::estimated(&swept.bars).or_else(|| (!enough).then(too_few));
+        let why = (!swept.judges(own.row)).then(|| finding::estimated(&swept.bars).unwrap_or_else(too_few));
         return Some(match why {
             Some(why) => format!(
                 "Cannot judge: {why}. Of the settings that were looked at and are allowed {point} of {} come out first.",

@@ -406,8 +406,20 @@ fn a_part_without_a_session_has_no_figures() {
     for form in [&[][..], &["--details"]] {
         let told = ctxsim(&words).args(form).code(0).stdout();
         let figures = ["best found", "On the sessions to test", "By least"].into_iter().filter(|words| told.contains(words)).count();
-        assert!(told.contains("Cannot judge: ") && figures == 0, "{told}");
+        assert!(told.contains("Cannot judge: ") && figures == 0 && !told.contains("--set "), "{told}");
     }
+}
+
+/// What too few sessions say of a value is no advice: how many more it takes is said, and no value named.
+#[test]
+fn no_value_is_proposed_where_nothing_can_be_judged() {
+    let range = "keepRecentTokens=2000..30000";
+    let words = ["tune", "transcripts/pi", "-q", "-p", "pi", "--params", range, "--settings", "4", "--held-out", "50"];
+    let few = ctxsim(&words).code(0).stdout();
+    assert!(few.contains("takes at least 8 more sessions") && few.contains("ctxsim tune --details "), "{few}");
+    let named = ["best found", "--set ", "--explain"].into_iter().filter(|words| few.contains(words));
+    // The range stands in the command alone.
+    assert_eq!((named.collect::<Vec<_>>(), few.matches("keepRecentTokens").count()), (vec![], 1), "{few}");
 }
 
 /// What the user limits is what all sessions come to: each part is held to its share, and both together to all of it.

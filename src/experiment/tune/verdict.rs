@@ -52,6 +52,13 @@ pub enum Verdict {
     NotReached,
 }
 
+impl Verdict {
+    /// Do the sessions bear a judgement? Where not, the setting that was found is nothing to go by.
+    pub fn judges(&self) -> bool {
+        !matches!(self, Verdict::TooFew(_) | Verdict::Estimated | Verdict::NotReached)
+    }
+}
+
 /// What a search found, and how that is judged.
 #[derive(Clone, Debug)]
 pub struct Tuned {

@@ -85,10 +85,13 @@ pub(super) fn sentences(found: &Found<'_>, gained: Option<&str>) -> Vec<String> 
         }
         Verdict::Worse => told(format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones.")),
         Verdict::NotSummarised => told(format!("{keep} with the requests of its summariser {setting} is no better on {on}.")),
-        Verdict::Estimated => told(format!("Cannot judge: {}.", finding::estimated(&tuned.bars).unwrap_or_default())),
+        Verdict::Estimated => {
+            let estimated = finding::estimated(&tuned.bars).unwrap_or_default();
+            told(format!("Cannot judge: {estimated}. It takes sessions whose usage is recorded."))
+        }
         Verdict::TooFew(more) => vec![too_few(found, *more)],
         Verdict::NotReached => vec![format!(
-            "Cannot judge: {}, so that they say nothing of its settings.",
+            "Cannot judge: {}, so that they say nothing of its settings. It takes sessions in which these make a difference.",
             match &tuned.best {
                 Some(best) if best.setting.values.is_empty() => {
                     "no session comes to where the policy acts, under any setting that was looked at".to_owned()

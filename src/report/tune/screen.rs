@@ -56,7 +56,7 @@ fn short(found: &Found<'_>) -> String {
 }
 
 fn facts(found: &Found<'_>) -> Vec<(&'static str, String)> {
-    let best = other(found).filter(|_| !is_of_nothing(found));
+    let best = other(found);
     let mut facts = Vec::new();
     facts.extend(best.map(|best| ("best found", best.setting.words())));
     facts.extend(best.map(|best| ("objective", held_out(found, best, ""))));
@@ -64,9 +64,10 @@ fn facts(found: &Found<'_>) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The setting that was found, where it is not what there is already.
+/// The setting that was found, where it is not what there is already, and the sessions say anything of it.
 fn other<'a>(found: &'a Found<'_>) -> Option<&'a Trial> {
-    found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty())
+    let is_untold = matches!(found.tuned.verdict, Verdict::TooFew(_) | Verdict::NotReached);
+    found.tuned.best.as_ref().filter(|best| !is_untold && !best.setting.values.is_empty())
 }
 
 fn table(found: &Found<'_>) -> Table {
