@@ -146,9 +146,9 @@ pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
         let trace = corpus.traces.at(place).unwrap_or_default();
         RecordedSession::of(&trace, &check_of(&trace, tariff), tariff)
     });
-    let mut sum = RecordedSession::default();
-    sessions.each().for_each(|session| sum.add(&session));
-    Recording { sessions, sum }
+    let mut recording = Recording { sessions, sum: RecordedSession::default() };
+    recording.sum = recording.over(0..corpus.traces.len());
+    recording
 }
 
 impl Recording {
@@ -183,7 +183,14 @@ impl Recording {
         sum
     }
 
-    /// The same over the whole corpus, worked out once. A replay has one recording: that of its corpus, at the prices of its bills.
+    /// What the logs say of these sessions, by their places.
+    pub fn over(&self, places: impl Iterator<Item = usize>) -> RecordedSession {
+        let mut sum = RecordedSession::default();
+        places.filter_map(|place| self.sessions.at(place)).for_each(|session| sum.add(&session));
+        sum
+    }
+
+    /// A policy beside it over the whole corpus, worked out once. A replay has one recording: that of its corpus, at the prices of its bills.
     pub fn beside_all(&self, replay: &Replay, cache: CacheKind) -> Beside {
         let beside = || self.beside(replay, cache, 0..self.sessions.len());
         replay.beside.get(cache as usize).map_or_else(beside, |known| *known.get_or_init(beside))

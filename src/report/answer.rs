@@ -247,11 +247,14 @@ fn unlike(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: 
     ];
     let all = corpus.facts.called_sessions;
     let costs = compares_costs(replays, baselines, asked.cache);
-    let compared = replays.iter().filter(|replay| replay.compares()).map(|replay| match costs {
+    let compared = |replay: &Replay| match costs {
         true => recording.beside_all(replay, asked.cache).priced,
         false => replay.totals.compared_sessions,
-    });
-    let compared = compared.filter(|compared| *compared > 0);
+    };
+    // That the own agents' row covers fewer stands in a sentence of its own.
+    let own = baselines.own.map(|own| (own.covered, compared(&own.replay)));
+    let own = own.and_then(|(covered, compared)| (compared < covered).then_some(compared));
+    let compared = replays.iter().filter(|replay| replay.compares()).map(compared).chain(own).filter(|compared| *compared > 0);
     let (least, most) = compared.fold((all, 0), |(least, most), compared| (least.min(compared), most.max(compared)));
     let range = if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
     let over = (most > 0 && least < all).then(|| format!("is over {range} of {}", counted(all, "session")));

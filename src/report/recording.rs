@@ -2,7 +2,7 @@
 
 use super::asked::Baselines;
 use super::document::{Better, Cell, Column, Unit};
-use super::words::{counted, counted_as, dollars, first_few, grouped, percent_of};
+use super::words::{counted, counted_as, dollars, first_few, grouped, percent_of, short_dollars, three_digits};
 use super::{cost_figures, figures};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, OwnError};
@@ -115,11 +115,18 @@ impl<'a> Baselines<'a> {
         Some(self.recording.map_or(unchanged, |recording| recording.own_error(unchanged, self.own, cache)))
     }
 
-    /// Which part of the sessions with a call the row of the own agents covers; `None` where that is all.
+    /// Which part of the sessions with a call the row of the own agents covers, and what the recording comes to there: what its figures compare with. `None`
+    /// where that is all.
     pub fn covered(&self, corpus: &Corpus) -> Option<String> {
         let own = self.own.filter(|own| !own.left_out.is_empty())?;
         let all = counted(corpus.facts.called_sessions, "session");
-        Some(format!("`{}` covers {} of {all}.", own.replay.policy, grouped(own.covered)))
+        let there = self.recording.map(|recording| {
+            let recorded = recording.over(own.agents.values().flat_map(|agent| agent.sessions.iter().copied()));
+            let tokens = format!("{} prompt tokens", three_digits(recorded.totals.prompt_tokens));
+            let cost = recorded.is_priced().then(|| format!(", {}", short_dollars(signed(recorded.nano_usd()))));
+            format!("; recorded there: {tokens}{}", cost.unwrap_or_default())
+        });
+        Some(format!("`{}` covers {} of {all}{}.", own.replay.policy, grouped(own.covered), there.unwrap_or_default()))
     }
 
     /// What is to be said of these rows: calls whose size is estimated, sessions that are left out.
@@ -142,15 +149,10 @@ impl<'a> Baselines<'a> {
             format!("{hold} no call of a conversation: nothing of them is replayed, compared or counted among those that are.")
         }));
         if let Some(own) = self.own {
-            let all = counted(corpus.facts.called_sessions, "session");
             let agents: Vec<String> = own.left_out.iter().map(|(agent, sessions)| format!("{agent} {}", grouped(*sessions))).collect();
             notes.extend((!agents.is_empty()).then(|| {
-                format!(
-                    "{} covers {} of {all}; no preset is tied to the logs of the others: {}.",
-                    own.replay.policy,
-                    grouped(own.covered),
-                    first_few(&agents, NAMED),
-                )
+                let covered = self.covered(corpus).unwrap_or_default();
+                format!("{covered} No preset is tied to the logs of the others: {}.", first_few(&agents, NAMED))
             }));
             let imposed: u64 = own.agents.values().map(|agent| agent.imposed).sum();
             notes.extend((imposed > 0).then(|| {
