@@ -16,7 +16,7 @@ use crate::trace::Trace;
 use std::cmp::Reverse;
 
 const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
-                        those above a next call that finds its prompt in the cache: going cold is a write instead of a read, of what that call paid for again by the logs; a compaction is the summariser's read and reply, and a write \
+                        those above a next call that finds its prompt in the cache: going cold is what that call paid by the logs for what it lost, instead of a read; a compaction is the summariser's read and reply, and a write \
                         of what it leaves. What a smaller context saves at later calls, and what it forgets, is in no figure.";
 
 const BOUNDS: &str = "No log shows whether the program still ran in a pause. Where it was closed, pings and compactions cost nothing and help nothing: with sessions that were never \
@@ -75,12 +75,14 @@ fn headline(corpus: &Corpus, found: &Idle) -> Vec<String> {
     let recorded = found.reads.recorded_nano_usd.filter(|_| broken.is_priced());
     let cost = recorded.map(|recorded| format!("{} of {}", money(broken.nano_usd), money(recorded)));
     let cost = cost.unwrap_or_else(|| "no price is known".to_owned());
-    let outlasted = found.pauses.iter().filter(|pause| pause.outlasts()).count() as u64;
+    // The pauses of the tables: in shorter ones no remedy would have been due.
+    let (resumed, outlasted) = (found.resumed(), found.pauses.iter().filter(|pause| pause.outlasts()).count() as u64);
     let were = if never == 1 { "was" } else { "were" };
     let known = (untimed < calls).then(|| {
         format!(
-            "{} outlasted a cache that promises a lifetime, {} broke it by the logs: {cost}.",
-            counted(outlasted, "pause"),
+            "{} outlasted nine tenths of the lifetime that a cache promises, {} all of it; {} broke the cache by the logs: {cost}.",
+            counted(resumed, "pause"),
+            grouped(outlasted),
             grouped(broken.breaks),
         )
     });
@@ -107,17 +109,18 @@ fn remedy_name(remedy: Remedy) -> String {
 /// What would have been cheapest, with sessions that were never resumed and without them.
 fn recommended(corpus: &Corpus, found: &Idle) -> Option<Section> {
     let words = |one: &Advice<'_>, briefly: bool| {
-        let Advice { class, best: Best { remedy, nano_usd, nothing_nano_usd }, beside } = one;
+        let Advice { class, best: Best { remedy, nano_usd, nothing_nano_usd: nothing }, nothing_nano_usd: all, beside } = one;
         let from = if class.floor > 0 { format!(" from {} tokens up", three_digits(class.floor)) } else { String::new() };
-        let (named, cost, nothing) = (format!("{}{from}", remedy_name(*remedy)), money(*nano_usd), money(*nothing_nano_usd));
+        let (named, cost, all) = (format!("{}{from}", remedy_name(*remedy)), money(*nano_usd), money(*all));
+        let cost = format!("{cost} instead of {}", money(*nothing));
         match beside {
-            None => format!("do nothing: {nothing}"),
+            None => format!("do nothing: {all}"),
             Some(beside) => {
                 let beside_nothing = format!("{} ({LEVEL} %: {})", finding::share(beside.value), finding::bounds(beside));
                 match beside.high < 0.0 {
                     true if briefly => format!("{named}, {beside_nothing}"),
-                    true => format!("{named}: {cost} instead of {nothing}, {beside_nothing}"),
-                    false => format!("do nothing: {nothing}; {named}: {cost}, {beside_nothing}, no difference larger than the uncertainty"),
+                    true => format!("{named}: {cost}, {beside_nothing}"),
+                    false => format!("do nothing: {all}; {named}: {cost}, {beside_nothing}, no difference larger than the uncertainty"),
                 }
             }
         }
@@ -214,11 +217,15 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
 fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Copy + 'a) -> Fields<'a, R> {
     let best = |best: Option<Best>| best.map_or(Cell::Empty, |best| Cell::Name(remedy_name(best.remedy)));
     fields
-        .with(count("pauses", "pauses", "that ended with another call, and last longer than nine tenths of the lifetime"), move |row| {
+        .with(count("pauses", "pauses", "that outlasted nine tenths of the lifetime and ended with another call"), move |row| {
             Cell::Count(class(row).resumed)
         })
         .with(
-            count("cold", "went cold", "the part of them that outlasted the entry and whose next call paid for it again, by the logs"),
+            count(
+                "cold",
+                "went cold",
+                "the part of them that outlasted all of it and whose next call paid for the entry again, by the logs",
+            ),
             move |row| Cell::Count(class(row).cold),
         )
         .with(count("never", "never resumed", "sessions that were never resumed"), move |row| Cell::Count(class(row).never))

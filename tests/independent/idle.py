@@ -45,7 +45,7 @@ def pauses(files, prices, rest):
             if tokens and rates:
                 # The call that ends the pause, over the whole context and behind a compaction.
                 ends = [prices.rates(call.model, after.time, prompt) for prompt in (after.prompt, min(rest[0], tokens))] if after else None
-                yield rule[kept or "lifetime"] * 1000, kept == "long_lifetime", length, tokens, lost_by(tokens, after), rates, ends
+                yield rule[kept or "lifetime"] * 1000, kept == "long_lifetime", length, tokens, lost_by(tokens, after), rates, ends, after
 
 
 def lost_by(tokens, after):
@@ -54,13 +54,21 @@ def lost_by(tokens, after):
     return min(tokens, after.prompt) - after.read if lacks > cache.NEAR and lacks * 100 > tokens * 2 and after.prompt > after.read else 0
 
 
-def spent(lifetime, long, length, tokens, lost, rates, ends, remedy, rest):
+def paid_again(lost, after, rates):
+    """What it paid for that above the price of a read: written as far as it wrote anything, else new input."""
+    long = min(lost, after.long)
+    short = min(lost - long, after.written - after.long)
+    paid = rates["cache_write_1h"] * long + rates["cache_write"] * short + rates["input"] * (lost - long - short)
+    return max(0.0, paid - rates["cache_read"] * lost)
+
+
+def spent(lifetime, long, length, tokens, lost, rates, ends, after, remedy, rest):
     interval = lifetime * 90 // 100
     write = "cache_write_1h" if long else "cache_write"
     read = rates["cache_read"] * tokens
     resumed, compacted = ends or (rates, rates)
     warm = resumed["cache_read"] * tokens
-    cold = max(0.0, (resumed[write] - resumed["cache_read"]) * lost)
+    cold = paid_again(lost, after, resumed) if after else 0.0
     if remedy == "nothing":
         return cold if length is not None and length > lifetime else 0.0
     if remedy == "compact":
@@ -79,7 +87,7 @@ def main():
     print("rest", *rest, sep="\t")
     remedies = ["nothing", *range(1, most + 1), "compact"]
     sums = {}
-    for lifetime, long, length, tokens, lost, rates, ends in pauses(sys.argv[2:], prices, rest):
+    for lifetime, long, length, tokens, lost, rates, ends, after in pauses(sys.argv[2:], prices, rest):
         if length is not None and length <= lifetime * 90 // 100:
             continue
         for floor in (floor for floor in FLOORS if tokens >= floor):
@@ -89,7 +97,7 @@ def main():
             row["cold"] += length is not None and length > lifetime and lost > 0
             for remedy in remedies:
                 cost = row["spent"].setdefault(remedy, [0.0, 0.0])
-                cost[length is None] += spent(lifetime, long, length, tokens, lost, rates, ends, remedy, rest)
+                cost[length is None] += spent(lifetime, long, length, tokens, lost, rates, ends, after, remedy, rest)
     for (lifetime, floor), row in sorted(sums.items()):
         for remedy in remedies:
             name = remedy if isinstance(remedy, str) else f"pings {remedy}"

@@ -76,6 +76,15 @@ impl Log {
         self.reply(read, 0, write, r#"{"type":"text","text":"done"}"#)
     }
 
+    /// A reply of prose that read nothing: so much of its prompt was new input, and so much it wrote for five minutes.
+    pub fn says_with_input(&mut self, input: u64, write: u64) -> &mut Log {
+        self.says(0, write);
+        let usual = "\"input_tokens\":3,";
+        let at = self.lines.rfind(usual).unwrap();
+        self.lines.replace_range(at..at + usual.len(), &format!("\"input_tokens\":{input},"));
+        self
+    }
+
     /// A reply that calls a tool.
     fn calls(&mut self, read: u64, write: u64, tool: &str) -> &mut Log {
         self.reply(read, write, 0, &format!(r#"{{"type":"tool_use","id":"t","name":"{tool}","input":{{}}}}"#))

@@ -74,6 +74,38 @@ fn a_pause_costs_what_the_next_call_paid_for_again() {
     assert_eq!(sums(read(50_000)), (1, 287_500_000, 337_500_000));
 }
 
+/// Pauses and dollars of both lifetimes add up to what the first sentence says, also where a call paid for its prompt as new input.
+#[test]
+fn the_classes_add_up_to_the_sentence() {
+    let paused = |seconds: i64, tokens: u64, long: bool, write: u64| {
+        let mut log = Log::new("claude-opus-4-6");
+        log.user(0);
+        if long {
+            log.says_for_an_hour(0, tokens)
+        } else {
+            log.says(0, tokens)
+        };
+        log.user(seconds).says_with_input(tokens + 500 - write, write);
+        log
+    };
+    let mut logs = vec![paused(12 * 60, 60_000, false, 60_500), paused(12 * 60, 60_000, false, 0), paused(285, 60_000, false, 60_500)];
+    logs.extend((0..5).flat_map(|_| [paused(2 * 3_600, 110_000, true, 0), paused(20 * 3_600, 20_000, true, 0)]));
+    let found = found(&logs);
+    let all = || found.classes.iter().filter(|class| class.floor == 0);
+    assert_eq!(all().map(|class| (class.lifetime, class.resumed, class.cold)).collect::<Vec<_>>(), [(300_000, 3, 2), (3_600_000, 10, 10)]);
+    let cold = found.recorded_cold();
+    assert_eq!((found.resumed(), cold.breaks), (13, 12));
+    // New input costs 5,000 thousand-millionths of a dollar a token, and a read 500.
+    let of_an_hour = 5 * (110_000 + 20_000) * 4_500;
+    let input = 60_000 * 5_750 + 60_000 * 4_500 + of_an_hour;
+    assert_eq!((all().map(|class| class.cost(Remedy::Nothing, true)).sum::<u64>(), cold.nano_usd), (input, input));
+    // Pings pay in large contexts alone, and doing nothing costs what it costs in all.
+    let advised = written(&logs, |corpus, tariff| {
+        idle(corpus, tariff).recommended(corpus, 3_600_000, false).map(|one| (one.class.floor, one.nothing_nano_usd))
+    });
+    assert_eq!(advised, Some((100_000, of_an_hour)));
+}
+
 /// The call that ends a pause has a price of its own: here that of prompts above 200,000 tokens.
 #[test]
 fn the_call_that_ends_a_pause_pays_its_own_price() {

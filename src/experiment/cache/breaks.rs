@@ -2,10 +2,11 @@
 
 use super::cause::{Cause, cause};
 use super::step::{Before, Step, Steps};
-use crate::catalog::Hits;
+use crate::catalog::{Hits, Rates};
 use crate::corpus::Corpus;
 use crate::cost::{Charge, Tariff};
 use crate::experiment::recording::{RecordedSession, recording};
+use crate::transcript::Usage;
 use crate::units::adds;
 use std::collections::BTreeMap;
 
@@ -168,17 +169,20 @@ pub fn reads_of(steps: &Steps<'_>, corpus: &Corpus, tariff: &Tariff<'_>) -> Cach
     found
 }
 
-/// The break of a call: what it paid for again was written to the cache as far as the call wrote anything, for the longer lifetime first, and else new input.
+/// What a call that paid for so many tokens again paid above the price of a read, in thousand-millionths of a dollar: it wrote them to the cache as far as
+/// it wrote anything, for the longer lifetime first, and else they were new input.
+pub fn paid_again(tokens: u64, usage: &Usage, rates: &Rates) -> u64 {
+    let long = tokens.min(usage.cache_write_1h);
+    let short = (tokens - long).min(usage.cache_write.saturating_sub(usage.cache_write_1h));
+    let paid = rates.cache_write_1h.of(long) + rates.cache_write.of(short) + rates.input.of(tokens - long - short);
+    paid.saturating_sub(rates.cache_read.of(tokens))
+}
+
+/// The break of a call.
 fn broken(step: &Step<'_>, before: &Before<'_>, cause: Cause) -> CacheBreak {
     let usage = &step.usage;
     let tokens = lacks(before.expected, usage.prompt, usage.cache_read);
-    let nano_usd = step.known.price.map(|price| {
-        let rates = price.rates(usage.prompt);
-        let long = tokens.min(usage.cache_write_1h);
-        let short = (tokens - long).min(usage.cache_write.saturating_sub(usage.cache_write_1h));
-        let paid = rates.cache_write_1h.of(long) + rates.cache_write.of(short) + rates.input.of(tokens - long - short);
-        paid.saturating_sub(rates.cache_read.of(tokens))
-    });
+    let nano_usd = step.known.price.map(|price| paid_again(tokens, usage, price.rates(usage.prompt)));
     CacheBreak {
         session: step.session,
         place: step.place,

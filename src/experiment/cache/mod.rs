@@ -4,6 +4,6 @@ mod breaks;
 mod cause;
 mod step;
 
-pub use breaks::{CacheBreak, CacheReads, GAPS, Kept, Reads, cache_reads, lacks, reads_of};
+pub use breaks::{CacheBreak, CacheReads, GAPS, Kept, Reads, cache_reads, lacks, paid_again, reads_of};
 pub use cause::Cause;
 pub use step::{Before, Step, Steps};

@@ -32,11 +32,12 @@ pub struct BreakEven {
 impl BreakEven {
     fn of(model: &str, lifetime: i64, tokens: &[u64], pause: &Pause) -> BreakEven {
         let Rates { cache_read, cache_write, cache_write_1h, output, .. } = pause.rates;
-        let write = if pause.long { cache_write_1h.0 } else { cache_write.0 };
-        let dearer = write.saturating_sub(cache_read.0);
+        let write = if pause.long { cache_write_1h } else { cache_write };
+        let dearer = write.0.saturating_sub(cache_read.0);
         let pings = dearer.checked_div(cache_read.0);
-        let compaction = u128::from(pause.rest.summary) * u128::from(output.0) + u128::from(pause.rest.prompt) * u128::from(write);
+        let compaction = u128::from(pause.rest.summary) * u128::from(output.0) + u128::from(pause.rest.prompt) * u128::from(write.0);
         let typical = median(tokens.to_vec()).unwrap_or(pause.tokens);
+        let cold = write.of(typical).saturating_sub(cache_read.of(typical));
         BreakEven {
             model: model.to_owned(),
             lifetime,
@@ -45,7 +46,7 @@ impl BreakEven {
             gap: pings.map(|pings| interval(lifetime).saturating_mul(i64::try_from(pings).unwrap_or(i64::MAX).saturating_add(1))),
             tokens: compaction.checked_div(u128::from(dearer)).and_then(|tokens| u64::try_from(tokens).ok()),
             rest: pause.rest,
-            typical: Pause { tokens: typical, lost: typical, resumed: pause.rates, compacted: pause.rates, ..*pause },
+            typical: Pause { tokens: typical, lost: typical, cold, resumed: pause.rates, compacted: pause.rates, ..*pause },
         }
     }
 }

@@ -3,12 +3,12 @@
 use crate::catalog::{Hits, Rates};
 use crate::corpus::Corpus;
 use crate::cost::{Models, Tariff};
-use crate::experiment::cache::{Before, Step, Steps, lacks};
+use crate::experiment::cache::{Before, Step, Steps, lacks, paid_again};
 use crate::list::Gather;
 use crate::policy::Policy;
 use crate::statistics::median;
 use crate::trace::Trace;
-use crate::transcript::CompactionKind;
+use crate::transcript::{CompactionKind, Usage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The time behind a call, up to the next one of its conversation.
@@ -26,6 +26,8 @@ pub struct Pause {
     pub tokens: u64,
     /// Those that the call that ended the pause paid for again, as recorded: 0 where it found them, whatever the cache promises.
     pub lost: u64,
+    /// What it paid for these above the price of a read, as recorded, in thousand-millionths of a dollar.
+    pub cold: u64,
     /// The prices of a prompt of this size.
     pub rates: Rates,
     /// Those of the call that ends the pause, on its day and for its prompt; the same where none did.
@@ -58,7 +60,7 @@ pub fn pauses(corpus: &Corpus, tariff: &Tariff<'_>, steps: &Steps<'_>, mut take:
     steps.taken_up_again(|step, before| {
         let next = Next::of(step, before);
         let kept = elsewhere.entry((before.session, before.place)).or_insert(next);
-        *kept = next.min(*kept);
+        *kept = kept.or_earlier(next);
     });
     steps.each(|session, trace, steps| {
         let models = tariff.models(trace);
@@ -66,7 +68,7 @@ pub fn pauses(corpus: &Corpus, tariff: &Tariff<'_>, steps: &Steps<'_>, mut take:
         for (at, step) in steps.iter().enumerate() {
             let elsewhere = elsewhere.get(&(session, step.place)).copied();
             let here = steps.get(at + 1).and_then(|next| Some(Next::of(next, &next.before?)));
-            let followed = elsewhere.into_iter().chain(here).min();
+            let followed = elsewhere.into_iter().chain(here).reduce(Next::or_earlier);
             let pause = pause(step, trace, &models, followed, || rests.rest(trace, start));
             if let Some(pause) = pause.filter(|pause| pause.tokens > 0) {
                 take(&pause, step);
@@ -75,19 +77,24 @@ pub fn pauses(corpus: &Corpus, tariff: &Tariff<'_>, steps: &Steps<'_>, mut take:
     });
 }
 
-/// The call that ends a pause. Of several the first is that without a time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The call that ends a pause.
+#[derive(Clone, Copy)]
 struct Next {
     /// Milliseconds up to it; `None` where a time is missing.
     gap: Option<i64>,
     time: Option<i64>,
-    prompt: u64,
-    read: u64,
+    usage: Usage,
 }
 
 impl Next {
     fn of(step: &Step<'_>, before: &Before<'_>) -> Next {
-        Next { gap: before.gap, time: step.time, prompt: step.usage.prompt, read: step.usage.cache_read }
+        Next { gap: before.gap, time: step.time, usage: step.usage }
+    }
+
+    /// The first of two, that without a time before all.
+    fn or_earlier(self, other: Next) -> Next {
+        let place = |next: &Next| (next.gap, next.time, next.usage.prompt, next.usage.cache_read);
+        if place(&other) < place(&self) { other } else { self }
     }
 }
 
@@ -104,15 +111,18 @@ fn pause(step: &Step<'_>, trace: &Trace, models: &Models<'_>, followed: Option<N
     let (price, rest) = (step.known.price?, rest());
     // The cache is that of the call's own model, whatever model ends the pause.
     let later = followed.and_then(|next| models.of(trace.calls.get(step.place)?, next.time).price).unwrap_or(price);
+    let resumed = *later.rates(followed.map_or(tokens, |next| next.usage.prompt));
+    let lost = followed.map_or(0, |next| lacks(tokens, next.usage.prompt, next.usage.cache_read));
     Some(Pause {
         session: step.session,
         place: step.place,
         length,
         lifetime,
         tokens,
-        lost: followed.map_or(0, |next| lacks(tokens, next.prompt, next.read)),
+        lost,
+        cold: followed.map_or(0, |next| paid_again(lost, &next.usage, &resumed)),
         rates: *price.rates(tokens),
-        resumed: *later.rates(followed.map_or(tokens, |next| next.prompt)),
+        resumed,
         compacted: *later.rates(rest.prompt.min(tokens)),
         long: lifetime != rule.lifetime_millis(),
         rest,

@@ -49,11 +49,6 @@ impl Pause {
         if self.long { rates.cache_write_1h.of(tokens) } else { rates.cache_write.of(tokens) }
     }
 
-    /// What it costs the call that ends the pause to write anew what it lost, above reading it.
-    pub fn cold(&self) -> u64 {
-        self.write(&self.resumed, self.lost).saturating_sub(self.resumed.cache_read.of(self.lost))
-    }
-
     /// What a remedy costs, in thousand-millionths of a dollar, above a next call that reads the whole prompt; above nothing where none came. What
     /// a smaller context saves later is not in it, nor are the few tokens that a ping itself says and is answered.
     pub fn cost(&self, remedy: Remedy) -> u64 {
@@ -64,7 +59,7 @@ impl Pause {
             (Remedy::Nothing, None) => 0,
             (Remedy::Nothing, Some(_)) => {
                 if self.outlasts() {
-                    self.cold()
+                    self.cold
                 } else {
                     0
                 }
@@ -74,7 +69,7 @@ impl Pause {
                 let due = u64::try_from((length - 1) / self.interval().max(1)).unwrap_or(0);
                 let sent = due.min(most);
                 let warm_until = self.interval().saturating_mul(i64::try_from(sent).unwrap_or(i64::MAX)).saturating_add(self.lifetime);
-                sent * self.read() + if length > warm_until { self.cold() } else { 0 }
+                sent * self.read() + if length > warm_until { self.cold } else { 0 }
             }
             (Remedy::Compact, length) => {
                 let summarised = self.read() + self.rates.output.of(self.rest.summary);

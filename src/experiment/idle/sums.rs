@@ -62,6 +62,8 @@ pub struct Advice<'a> {
     pub class: &'a Class,
     /// The cheapest remedy of that class.
     pub best: Best,
+    /// What doing nothing costs over contexts of all sizes, in thousand-millionths of a dollar.
+    pub nothing_nano_usd: u64,
     /// What it costs beside doing nothing, as a share. `None` where it is that, or nothing is to be saved.
     pub beside: Option<Estimate>,
 }
@@ -163,6 +165,11 @@ impl Idle {
         class
     }
 
+    /// How many of the pauses that matter ended with another call.
+    pub fn resumed(&self) -> u64 {
+        self.pauses.len() as u64 - self.never_resumed()
+    }
+
     /// How many sessions were never resumed.
     pub fn never_resumed(&self) -> u64 {
         self.pauses.iter().filter(|pause| pause.length.is_none()).count() as u64
@@ -175,7 +182,8 @@ impl Idle {
         let (class, best) =
             bests.max_by_key(|(class, best)| (best.nothing_nano_usd - best.nano_usd.min(best.nothing_nano_usd), class.floor))?;
         let beside = self.beside_nothing(corpus, class, best.remedy, with_never).filter(|_| best.remedy != Remedy::Nothing);
-        Some(Advice { class, best, beside })
+        let all = self.classes.iter().find(|class| class.lifetime == lifetime && class.floor == 0).unwrap_or(class);
+        Some(Advice { class, best, nothing_nano_usd: all.cost(Remedy::Nothing, with_never), beside })
     }
 
     /// What a remedy costs more than doing nothing over the pauses of a class, as a share of that; negative where it saves. `None` where nothing is

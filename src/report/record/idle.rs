@@ -39,12 +39,16 @@ record! {
     }
 
     struct AdviceRecord(advice: Advice<'_>) with {
-        let ((remedy, from_tokens), best) = (advice.remedy(), advice.best);
+        let ((remedy, from_tokens), mut best) = (advice.remedy(), advice.best);
+        // Doing nothing is recommended for contexts of all sizes.
+        if remedy == Remedy::Nothing {
+            (best.nano_usd, best.nothing_nano_usd) = (advice.nothing_nano_usd, advice.nothing_nano_usd);
+        }
         let beside = advice.beside.filter(|_| remedy != Remedy::Nothing);
     } {
         from_tokens: u64 = from_tokens,
         ..remedy: RemedyRecord = RemedyRecord::new(remedy),
-        cost: String = usd(if remedy == Remedy::Nothing { best.nothing_nano_usd } else { best.nano_usd }),
+        cost: String = usd(best.nano_usd),
         nothing_usd: String = usd(best.nothing_nano_usd),
         share: Option<f64> = beside.map(|beside| round(beside.value)),
         share_p05: Option<f64> = beside.map(|beside| round(beside.low)),
