@@ -157,11 +157,8 @@ impl Seen {
             |event: &CompactionRow| event.key.and_then(|key| self.nearest.get(&key)).is_some_and(|least| distance(trace, event) > *least);
         let resumed: Vec<bool> = trace.compactions.iter().map(resumed).collect();
         for ((compaction, behind), resumed) in trace.compactions.iter_mut().zip(&events).zip(resumed) {
-            let is_known = resumed || copied(&self.calls, compaction.key);
-            if is_known || behind.is_some_and(|behind| self.events.contains(&behind)) {
-                compaction.copy = true;
-                // What is known by the call before it alone may have been asked for twice: a request that no other session has counts here.
-                compaction.usage = compaction.usage.filter(|_| !is_known && compaction.key.is_some());
+            if resumed || copied(&self.calls, compaction.key) || behind.is_some_and(|behind| self.events.contains(&behind)) {
+                (compaction.copy, compaction.usage) = (true, None);
             }
         }
         self.events.extend(events.into_iter().flatten());

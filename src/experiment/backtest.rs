@@ -221,10 +221,13 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     Ok(result)
 }
 
+/// A policy's name, the parameters that a log shows, and what is known of the session.
+type PlanKey = (String, Vec<(String, u64)>, Facts);
+
 /// The plans of policies by their names, each made once for sessions that are alike.
 #[derive(Default)]
 struct Plans {
-    known: Mutex<BTreeMap<(String, Vec<(String, u64)>, Facts), Arc<Plan>>>,
+    known: Mutex<BTreeMap<PlanKey, Arc<Plan>>>,
     /// Logs choose among presets, and their switches too. A single policy that is given stays as it is.
     switches: bool,
 }

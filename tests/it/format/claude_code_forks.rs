@@ -123,31 +123,6 @@ fn requests_without_their_session_are_no_session_for_a_policy() {
     assert_eq!((&policy["calls"], &policy["compactions"]), (&json!(2), &json!(0)), "{policy}");
 }
 
-/// Two folders may hold one session, and each a request for a summary behind the same call: one event, whose requests count each by itself.
-#[test]
-fn requests_for_summaries_beside_copies_of_a_session_each_count() {
-    let counted = |ids: [&str; 2]| {
-        let folder = tempfile::tempdir().unwrap();
-        for (place, id) in ids.into_iter().enumerate() {
-            let copy = folder.path().join(place.to_string());
-            session(&copy);
-            let beside = copy.join(format!("s1/subagents/agent-{SUMMARY}.jsonl"));
-            let request = line("assistant", id, None, 29, of(SUMMARY, reply(id, "All of it in short", 8_000, 6)));
-            fs::write(beside, request + "\n").unwrap();
-        }
-        let place = folder.path().to_string_lossy().into_owned();
-        let corpus = &ctxsim(&["inspect", &place, "--json", "-q"]).json()["corpus"];
-        let recorded = &ctxsim(&["replay", &place, "-p", "baseagent", "--json", "-q"]).json()["recorded"];
-        [&corpus["calls_with_usage"], &corpus["recorded_prompt_tokens"], &recorded["compactions"], &recorded["summariser_calls"]]
-            .map(|figure| figure.as_u64().unwrap())
-    };
-    let (one, other) = ("msg_01AbCdEfGhIjKlMnOpQr", "msg_01RqPoNmLkJiHgFeDcBa");
-    // As above; the request that was not used and the suggestion have ids too short to know them by, and the sub-agent is one.
-    let beside = [6 + 2, 18_508 + 7_903 + 803];
-    assert_eq!(counted([one, one]), [beside[0], beside[1], 2, 1]);
-    assert_eq!(counted([one, other]), [beside[0] + 1, beside[1] + 8_003, 2, 2]);
-}
-
 /// The log of a request over a conversation of so many turns, which `branch` goes on with in its own way from the third turn on. Of the request itself it has a failed try, too.
 fn request(agent: &str, turns: u64, branch: &str) -> String {
     let mut lines: Vec<String> = copied(turns, branch)
