@@ -139,7 +139,7 @@ impl Moved<'_> {
             let carried = carried.filter(|part| kept && sources.iter().all(|known| known.part != *part));
             sources.extend(carried.map(Place::somewhere));
         }
-        Reference { message: self.message(reference.message), sources, ..reference.clone() }
+        Reference { message: self.message(reference.message), sources, beside: reference.beside.iter().map(place).collect(), ..*reference }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 /// First line of the file: the form of measured sessions, with its version.
-pub const TRACE_FORM: &str = "ctxtrace/20";
+pub const TRACE_FORM: &str = "ctxtrace/21";
 
 /// A file holds no more bytes than this once it is unpacked: 4 GiB, some millions of calls. What claims to hold more would fill the memory.
 const LARGEST_TRACE_FILE: u64 = 4 << 30;

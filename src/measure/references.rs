@@ -13,6 +13,9 @@ const MOST_MESSAGES: u32 = 8;
 /// So many of the latest parts that hold a piece are remembered: any one of them that is still there will do.
 const LATEST: usize = 3;
 
+/// So many parts that hold pieces of one reference are followed, those of its first pieces.
+const MOST_PARTS: usize = 8;
+
 /// Finds the references of a session whose parts hold these pieces.
 ///
 /// `copies` says for each message whether it shows an earlier one again: its pieces are no new ones, and it refers to nothing.
@@ -158,9 +161,20 @@ struct Search<'a> {
 /// What is gathered for one source of a message, before it is a reference.
 struct Group {
     kind: Evidence,
-    /// The source, and others that hold all pieces too, the latest first: each with the places of the pieces.
-    sources: Vec<(u32, Vec<Standing>)>,
+    /// How many pieces.
+    weight: usize,
+    /// The source, and others that hold some of the pieces, or all.
+    held: Vec<Held>,
     summary: Option<u32>,
+}
+
+/// A part that holds pieces of a reference.
+struct Held {
+    part: u32,
+    /// How many of them.
+    count: usize,
+    /// Where each stands, up to the last that it holds.
+    pieces: Vec<Standing>,
 }
 
 impl<'a> Search<'a> {
@@ -211,8 +225,7 @@ impl<'a> Search<'a> {
             let kind = if hash & 1 == 0 { Evidence::Line } else { Evidence::Identifier };
             match groups.entry((kind, latest.part)) {
                 Entry::Vacant(entry) => {
-                    let sources = present.map(|holder| (holder.part, vec![holder.at])).collect();
-                    entry.insert(Group { kind, sources, summary: holders.summary });
+                    entry.insert(Group { kind, weight: 0, held: Vec::new(), summary: holders.summary }).join(present, holders.summary)
                 }
                 Entry::Occupied(mut entry) => entry.get_mut().join(present, holders.summary),
             }
@@ -222,26 +235,37 @@ impl<'a> Search<'a> {
 }
 
 impl Group {
-    /// One more piece: another part stands in for the source only if it holds all of them.
-    fn join<'h>(&mut self, holders: impl Iterator<Item = &'h Holder> + Clone, summary: Option<u32>) {
-        self.sources.retain_mut(|(part, pieces)| {
-            let same = holders.clone().find(|holder| holder.part == *part);
-            pieces.extend(same.map(|holder| holder.at));
-            same.is_some()
-        });
+    /// One more piece, and the parts that hold it.
+    fn join<'h>(&mut self, holders: impl Iterator<Item = &'h Holder>, summary: Option<u32>) {
+        for holder in holders {
+            let known = self.held.iter().position(|held| held.part == holder.part);
+            if known.is_none() && self.held.len() < MOST_PARTS {
+                self.held.push(Held { part: holder.part, count: 0, pieces: Vec::new() });
+            }
+            let place = known.unwrap_or(self.held.len() - 1);
+            if let Some(held) = self.held.get_mut(place).filter(|held| held.part == holder.part) {
+                held.pieces.resize(self.weight, Standing::NOWHERE);
+                held.pieces.push(holder.at);
+                held.count += 1;
+            }
+        }
+        self.weight += 1;
         // One summary must hold them all.
         self.summary = self.summary.zip(summary).filter(|(mine, theirs)| mine == theirs).map(|(mine, _)| mine);
     }
 
     /// The reference of a message; the places of its pieces go to those of the whole session.
     fn reference(self, message: u32, all: &mut Vec<Standing>) -> Reference {
-        let Group { kind, sources, summary } = self;
-        let weight = sources.first().map_or(0, |(_, pieces)| pieces.len() as u32);
-        let place = |(part, pieces): (u32, Vec<Standing>)| {
+        let Group { kind, weight, held, summary } = self;
+        let mut place = |mut held: Held| {
             let first = all.len() as u32;
-            all.extend(pieces);
-            Place { part, first, pieces: weight }
+            held.pieces.resize(weight, Standing::NOWHERE);
+            all.extend(held.pieces);
+            Place { part: held.part, first, pieces: weight as u32 }
         };
-        Reference { message, kind, weight, sources: sources.into_iter().map(place).collect(), summary }
+        let (sources, mut beside): (Vec<Held>, Vec<Held>) = held.into_iter().partition(|held| held.count == weight);
+        beside.sort_unstable_by_key(|held| std::cmp::Reverse(held.part));
+        let sources = sources.into_iter().map(&mut place).collect();
+        Reference { message, kind, weight: weight as u32, sources, beside: beside.into_iter().map(place).collect(), summary }
     }
 }

@@ -9,6 +9,8 @@ pub struct Need {
     pub call: u32,
     /// The parts that hold the evidence: any one of them will do.
     pub ways: Vec<Way>,
+    /// Do parts that each hold some of the evidence hold all of it together? What room that takes at least is not worked out.
+    pub together: bool,
     /// Has the policy met it, from whatever?
     pub met: bool,
     /// The place of the reference in the trace.
@@ -58,7 +60,8 @@ pub fn needs(trace: &Trace) -> (Vec<Need>, Vec<(u32, u32)>) {
         while let Some((place, reference)) = references.next_if(|(_, reference)| reference.message <= row.message) {
             if reference.message == row.message && !reference.sources.is_empty() {
                 let way = |place: &Place| Way { source: place.part, place: *place, from: 0, shared: 0, held: None, entered: true };
-                needs.push(Need { call, ways: reference.sources.iter().map(way).collect(), met: false, reference: place });
+                let ways = reference.sources.iter().map(way).collect();
+                needs.push(Need { call, ways, together: stand_together(trace, reference), met: false, reference: place });
             }
         }
         let mine = needs.get_mut(first..).unwrap_or_default();
@@ -81,8 +84,14 @@ pub fn needs(trace: &Trace) -> (Vec<Need>, Vec<(u32, u32)>) {
     (needs, uses)
 }
 
+/// Do the parts beside the sources of a reference hold all of it together?
+fn stand_together(trace: &Trace, reference: &Reference) -> bool {
+    let is_held = |piece: usize| reference.beside.iter().any(|place| trace.pieces_at(place).get(piece).is_some_and(|at| !at.is_nowhere()));
+    !reference.beside.is_empty() && (0..reference.weight as usize).all(is_held)
+}
+
 /// What the references to lines of the first so many calls cost at least, in tokens times calls, the cheapest first: the size of a source, times the calls from its last use, or
-/// its arrival, to the call that refers to it. Where several parts hold the evidence, the cheapest counts; references of one call share the cost of a part.
+/// its arrival, to the call that refers to it. Where several parts hold the evidence, the cheapest counts, and nothing where they do so together; references of one call share the cost of a part.
 pub fn costs(trace: &Trace, calls: usize) -> Vec<u64> {
     let (needs, _) = needs(trace);
     let size = |part: u32| trace.parts.get(part as usize).map_or(0, |row| row.truth);
@@ -91,7 +100,7 @@ pub fn costs(trace: &Trace, calls: usize) -> Vec<u64> {
             let from = way.from.max(first_call_after(trace, way.source));
             size(way.source) * u64::from((need.call + 1).saturating_sub(from)) / u64::from(way.shared.max(1))
         });
-        ways.min()
+        if need.together { Some(0) } else { ways.min() }
     };
     let mut costs: Vec<u64> = needs.iter().take_while(|need| (need.call as usize) < calls).filter_map(cost).collect();
     costs.sort_unstable();

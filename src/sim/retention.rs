@@ -15,7 +15,7 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Fate: name {
-        /// All of the evidence is there: in one of its sources, or in what several of them have left.
+        /// All of the evidence is there: in one of its sources, or in what several parts hold together.
         Kept = "kept",
         /// A summary took the evidence's place, which it may hold or not.
         Summarised = "summarised",
@@ -224,12 +224,12 @@ pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
     fate_by(trace, reference, |_, place| context.presence(place.part))
 }
 
-/// How many pieces of a reference no source shows in this context.
+/// How many pieces of a reference no part shows in this context.
 pub(super) fn lost(context: &Context, trace: &Trace, reference: &Reference) -> u32 {
     lost_by(trace, reference, |_, place| context.presence(place.part)).len() as u32
 }
 
-/// What has become of a reference by how each of its sources stands, which are numbered from 0.
+/// What has become of a reference by how each of its places stands, which are numbered from 0.
 pub(super) fn fate_by(trace: &Trace, reference: &Reference, presence: impl Fn(usize, &Place) -> Presence) -> Fate {
     let (mut first, mut partial) = (None, 0);
     for (source, place) in reference.sources.iter().enumerate() {
@@ -244,18 +244,18 @@ pub(super) fn fate_by(trace: &Trace, reference: &Reference, presence: impl Fn(us
     match first {
         // What a recorded summary of the same text repeats, a simulated one is taken to hold.
         Some(Fate::Summarised) if reference.summary.is_some() => Fate::Kept,
-        // What one has lost another may show.
-        _ if partial > 1 && lost_by(trace, reference, presence).is_empty() => Fate::Kept,
+        // What one has lost, or never held, another may show.
+        _ if (partial > 1 || !reference.beside.is_empty()) && lost_by(trace, reference, presence).is_empty() => Fate::Kept,
         first => first.unwrap_or(Fate::Dropped),
     }
 }
 
-/// The pieces of a reference, by number, that no source shows.
+/// The pieces of a reference, by number, that no part shows.
 fn lost_by(trace: &Trace, reference: &Reference, presence: impl Fn(usize, &Place) -> Presence) -> Vec<usize> {
     let mut lost: Vec<usize> = (0..reference.weight as usize).collect();
-    for (source, place) in reference.sources.iter().enumerate() {
-        match (presence(source, place), left(presence(source, place))) {
-            (Presence::Whole, _) => lost.clear(),
+    for (number, place) in reference.places().enumerate() {
+        match (presence(number, place), left(presence(number, place))) {
+            (Presence::Whole, _) => lost.retain(|piece| trace.pieces_at(place).get(*piece).is_some_and(Standing::is_nowhere)),
             (_, Some(ends)) => lost.retain(|piece| !shows(ends, trace, place, trace.pieces_at(place).get(*piece))),
             (_, None) => {}
         }
@@ -284,7 +284,8 @@ fn shows(ends: Ends, trace: &Trace, place: &Place, piece: Option<&Standing>) -> 
     let Some(piece) = piece else { return ends.head > 0 || (ends.tail > 0 && ends.tail >= bytes) };
     // A stretch goes from piece to piece, the last of them whole.
     let stretch = ends.stretch.is_some_and(|(first, last)| (first..=last).contains(&piece.last_start));
-    piece.first_end <= ends.head || (ends.tail > 0 && piece.last_start >= bytes.saturating_sub(ends.tail)) || stretch
+    !piece.is_nowhere()
+        && (piece.first_end <= ends.head || (ends.tail > 0 && piece.last_start >= bytes.saturating_sub(ends.tail)) || stretch)
 }
 
 /// What has become of one source.

@@ -13,8 +13,17 @@ pub struct Reference {
     pub weight: u32,
     /// The latest part that holds them, with the places; then other parts that hold all of them too, the latest first.
     pub sources: Vec<Place>,
+    /// Parts that hold some of them, the latest first: what one lacks another may hold.
+    pub beside: Vec<Place>,
     /// The recorded compaction whose summary holds all of them, by its index; `None` where none does, or where it is unknown.
     pub summary: Option<u32>,
+}
+
+impl Reference {
+    /// All parts that hold any of it: the sources, then those beside them.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.sources.iter().chain(&self.beside)
+    }
 }
 
 /// Where in a part the evidence stands.
@@ -22,7 +31,7 @@ pub struct Reference {
 pub struct Place {
     /// Index of the part.
     pub part: u32,
-    /// Index in [`Trace::pieces`](super::Trace::pieces) of the first of its pieces.
+    /// Index in [`Trace::pieces`](super::Trace::pieces) of the first of its pieces; one that the part does not hold is [`NOWHERE`](crate::transcript::Standing::NOWHERE).
     pub first: u32,
     /// How many pieces: as many as the reference has, in the same order in each of its sources. 0 where it is not known where they stand: then they
     /// are taken to stand at the part's very start.

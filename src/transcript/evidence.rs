@@ -50,6 +50,14 @@ impl Standing {
         Standing { first_end: byte(stands.end), last_start: byte(stands.start) }
     }
 
+    /// Of a piece that does not stand in the text.
+    pub const NOWHERE: Standing = Standing { first_end: u32::MAX, last_start: 0 };
+
+    /// Does the piece not stand in the text at all?
+    pub fn is_nowhere(&self) -> bool {
+        *self == Standing::NOWHERE
+    }
+
     /// Of a piece that stands in both places.
     pub fn and(self, other: Standing) -> Standing {
         Standing { first_end: self.first_end.min(other.first_end), last_start: self.last_start.max(other.last_start) }

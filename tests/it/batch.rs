@@ -113,9 +113,20 @@ fn remember(trace: &mut Trace, random: &mut Random) {
                 }));
                 Place { part, first, pieces: weight }
             };
-            let sources = vec![place(), place()];
+            let (sources, beside) = (vec![place(), place()], vec![place(), place()]);
+            // Each of the last two lacks a piece.
+            for (piece, part) in beside.iter().enumerate() {
+                trace.pieces[part.first as usize + piece % weight as usize] = Standing::NOWHERE;
+            }
             let kind = if random.one_in(3) { Evidence::Identifier } else { Evidence::Line };
-            trace.references.push(Reference { message: message as u32, kind, weight, sources, summary: random.one_in(5).then_some(0) });
+            trace.references.push(Reference {
+                message: message as u32,
+                kind,
+                weight,
+                sources,
+                beside,
+                summary: random.one_in(5).then_some(0),
+            });
         }
     }
     let results: Vec<u32> =

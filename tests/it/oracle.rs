@@ -68,7 +68,7 @@ fn session(steps: &[Step]) -> Trace {
                     Place { part, first, pieces: 2 }
                 };
                 let sources = sources.into_iter().map(place).collect();
-                trace.references.push(Reference { message, kind: Evidence::Line, weight: 2, sources, summary: None });
+                trace.references.push(Reference { message, kind: Evidence::Line, weight: 2, sources, beside: Vec::new(), summary: None });
             }
         }
         trace.calls.push(CallRow { visible, output: *reply, ..made::call(message) });

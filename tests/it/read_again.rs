@@ -67,6 +67,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             kind: Evidence::Line,
             weight: 1,
             sources: vec![Place::somewhere(*source)],
+            beside: Vec::new(),
             summary: None,
         })
         .collect();

@@ -304,6 +304,11 @@ fn what_still_stands_in_one_of_the_ends_is_not_lost() {
     let (first, then) = (rows(&[(3, A), (200, B)]), rows(&[(200, A), (397, B)]));
     assert_eq!(cut(&[first, then.clone()], &[A, B]), (1, 0, vec![]));
     assert_eq!(cut(&[rows(&[(190, A), (200, B)]), then], &[A, B]), (0, 1, vec![1]));
+    // Older parts that each hold a part of it show it together; one alone shows what it holds.
+    let (one, other, both) = (rows(&[(3, A)]), rows(&[(397, B)]), rows(&[(200, A), (210, B)]));
+    assert_eq!(cut(&[one.clone(), other, both.clone()], &[A, B]), (1, 0, vec![]));
+    assert_eq!(cut(&[one, both.clone()], &[A, B]), (0, 1, vec![1]));
+    assert_eq!(cut(&[both], &[A, B]), (0, 1, vec![2]));
     // JSON without a line break: an escape takes more bytes than its character, and the end that is left is one of the text as it is written.
     let json = |text: String| serde_json::json!({"output": text}).to_string();
     assert_eq!(cut(&[json(rows(&[(310, A)]))], &[A]), (1, 0, vec![]));

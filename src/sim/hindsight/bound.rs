@@ -99,8 +99,8 @@ impl<'a> Search<'a> {
     fn new(ahead: &'a Lookahead) -> Search<'a> {
         let (mut stretches, mut ends) = (Vec::new(), Vec::with_capacity(ahead.needs.len()));
         for need in &ahead.needs {
-            if need.met_otherwise() {
-                // What a summary is taken to hold, or several sources hold together, has no known cost.
+            if need.met_otherwise() || need.together {
+                // What a summary is taken to hold, or several parts hold together, has no known cost.
                 stretches.push(Stretch { from: 0, to: 0, shared: 1, size: 0 });
             } else {
                 let stretch = |way: &Way| Stretch { from: way.from, to: need.call + 1, shared: way.shared.max(1), size: ahead.size(way) };

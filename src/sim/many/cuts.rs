@@ -113,7 +113,7 @@ impl Cuts {
             return Vec::new();
         }
         let touches = |place: &Place| self.parting_of(trace, place.part).is_some();
-        let referring = trace.references.iter().zip(0..).filter(|(reference, _)| reference.sources.iter().any(touches));
+        let referring = trace.references.iter().zip(0..).filter(|(reference, _)| reference.places().any(touches));
         referring.map(|(reference, number)| (reference.message, number)).collect()
     }
 

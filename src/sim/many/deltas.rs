@@ -322,8 +322,7 @@ impl<'c> Deltas<'c> {
             };
             let led = (fate(context, trace, reference), context.taken_by(source.part));
             led_lines |= reference.kind == Evidence::Line && led.0 != Fate::Kept;
-            let places: Vec<Option<(usize, usize)>> =
-                reference.sources.iter().map(|place| self.in_several_ways(state, place.part)).collect();
+            let places: Vec<Option<(usize, usize)>> = reference.places().map(|place| self.in_several_ways(state, place.part)).collect();
             for (delta, lines) in self.all.iter_mut().zip(&mut lines) {
                 let own =
                     if delta.differing > 0 { own_fate(self.cuts, (delta.class, leader), state, reference, &places, led) } else { led };
@@ -403,7 +402,7 @@ fn own_sight<'v>(sight: &Sight<'v>, delta: &Delta, next_prompt: u64) -> Sight<'v
     }
 }
 
-/// What has become of a reference for a class, and the rule that took its first source. `places` are those of its sources that stand in a
+/// What has become of a reference for a class, and the rule that took its first source. `places` are those of its parts that stand in a
 /// message that enters in several ways.
 fn own_fate(
     cuts: &Cuts,
