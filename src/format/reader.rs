@@ -11,10 +11,10 @@ pub enum Claim {
     No,
     /// The general shape fits, and something beside it belongs to other formats: where no other reader wants the file, it is this format.
     Perhaps,
-    /// A companion of another file (a part of a storage tree, an index): belongs to the format, is read with its main file.
-    Companion,
     /// The general shape fits; a more specific reader goes first.
     Maybe,
+    /// A companion of another file (a part of a storage tree, an index): belongs to the format, is read with its main file.
+    Companion,
     /// The file is of this format.
     Yes,
 }

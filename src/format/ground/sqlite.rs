@@ -44,10 +44,10 @@ pub fn holds(source: &Source, tables: &[&str]) -> bool {
         return true;
     }
     #[cfg(not(feature = "sqlite"))]
-    if mentions_all(reading::regular(&source.path), tables) {
+    if mentions_all(reading::regular(&source.path), tables, defines) {
         return true;
     }
-    tables.iter().all(|table| mentions(source.head(), table)) || mentions_all(reading::beside(&beside(&source.path, "-wal")), tables)
+    tables.iter().all(|table| defines(source.head(), table)) || mentions_all(log_of(&source.path), tables, defines)
 }
 
 /// Why no reader claims this database; `None` for a file that is none. One that is cut off or damaged may not tell any more whose it was.
@@ -64,7 +64,7 @@ pub fn why_unclaimed(source: &Source) -> Option<String> {
 
 /// Without SQLite nothing is found.
 #[cfg(not(feature = "sqlite"))]
-pub fn finds(_: &Path, _: &str, _: &str) -> bool {
+pub fn finds(_: &mut Source, _: &str, _: &str) -> bool {
     false
 }
 
@@ -78,13 +78,18 @@ pub fn read(
     Err(super::source::ReadError::Damaged("this build reads no SQLite".to_owned()))
 }
 
-/// Looks for the definitions of the tables in the bytes of a file: SQLite keeps them as text.
-fn mentions_all(file: io::Result<File>, tables: &[&str]) -> bool {
+/// The write-ahead log of a database.
+fn log_of(path: &Path) -> io::Result<File> {
+    reading::beside(&beside(path, "-wal"))
+}
+
+/// Looks for all of these in the bytes of a file, which are read in pieces.
+fn mentions_all(file: io::Result<File>, sought: &[&str], mentions: fn(&[u8], &str) -> bool) -> bool {
     const CHUNK: usize = 1 << 20;
     const OVERLAP: usize = 64;
     let Ok(mut file) = file else { return false };
     let mut window = Vec::new();
-    let mut awaited = tables.to_vec();
+    let mut awaited = sought.to_vec();
     loop {
         let kept = window.len().min(OVERLAP);
         window.drain(..window.len() - kept);
@@ -92,15 +97,20 @@ fn mentions_all(file: io::Result<File>, tables: &[&str]) -> bool {
             Ok(read) if read > 0 => {}
             _ => return false,
         }
-        awaited.retain(|table| !mentions(&window, table));
+        awaited.retain(|text| !mentions(&window, text));
         if awaited.is_empty() {
             return true;
         }
     }
 }
 
-fn mentions(bytes: &[u8], table: &str) -> bool {
-    [format!("CREATE TABLE `{table}`"), format!("CREATE TABLE \"{table}\""), format!("CREATE TABLE {table} (")]
+/// Do these bytes hold the definition of a table? SQLite keeps it as text.
+fn defines(bytes: &[u8], table: &str) -> bool {
+    ["TABLE `#`", "TABLE \"#\"", "TABLE # (", "VIRTUAL TABLE # "]
         .iter()
-        .any(|definition| memchr::memmem::find(bytes, definition.as_bytes()).is_some())
+        .any(|form| contains(bytes, &format!("CREATE {}", form.replace('#', table))))
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }

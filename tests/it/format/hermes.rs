@@ -1,7 +1,10 @@
 use super::crush::database;
 use crate::support::{assert_lost, claim, fixture, in_short, project, prompts, read_all};
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
 use ctxsim::format::Claim;
 use ctxsim::transcript::{Part, Role, Transcript};
+use std::path::Path;
 
 #[test]
 fn a_snapshot_holds_instructions_tools_and_messages() {
@@ -183,4 +186,44 @@ fn snapshots_below_a_database_belong_to_it() {
         claim(&path)
     };
     assert_eq!((claimed("a"), claimed("other")), (Some(("hermes", Claim::Companion)), Some(("hermes", Claim::Yes))));
+}
+
+/// The tables and sessions of a database that the agent has open lie in its log, and all files beside it belong to it all the same: each call counts once.
+#[test]
+fn what_lies_in_the_log_of_the_database_is_hermes_and_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (open, sessions) = (folder.path().join("open.db"), folder.path().join("sessions"));
+    let connection = rusqlite::Connection::open(&open).unwrap();
+    let statements = std::fs::read_to_string(project().join("tests/data/hermes/state.sql")).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0").unwrap();
+    connection.execute_batch(&statements).unwrap();
+    let path = folder.path().join("state.db");
+    for end in ["", "-wal"] {
+        std::fs::copy(format!("{}{end}", open.display()), format!("{}{end}", path.display())).unwrap();
+    }
+    drop(connection);
+    std::fs::remove_file(&open).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 4096);
+    let alone = calls_below(folder.path());
+    assert_eq!((claim(&path), read_all(&path).0.len()), (Some(("hermes", Claim::Yes)), 3));
+
+    std::fs::create_dir(&sessions).unwrap();
+    let messages = [r#"{"role":"user","content":"One"}"#, r#"{"role":"assistant","content":"First"}"#];
+    let snapshot = |id: &str| {
+        let text = format!(
+            r#"{{"session_id":"{id}","model":"m","platform":"cli","session_start":"2026-08-01T10:00:00","last_updated":"2026-08-01T10:00:09","messages":[{}]}}"#,
+            messages.join(",")
+        );
+        std::fs::write(sessions.join(format!("session_{id}.json")), text).unwrap();
+        // The gateway's lines, without a head.
+        std::fs::write(sessions.join(format!("{id}.jsonl")), messages.join("\n") + "\n").unwrap();
+    };
+    snapshot("a");
+    assert_eq!(calls_below(folder.path()), alone);
+    snapshot("other");
+    assert_eq!(calls_below(folder.path()), alone + 1);
+}
+
+fn calls_below(folder: &Path) -> u64 {
+    corpus(&Catalog::builtin().unwrap(), &[folder]).facts.calls
 }

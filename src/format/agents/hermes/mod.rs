@@ -26,6 +26,8 @@ pub const READER: Reader =
 
 const TABLES: [&str; 4] = ["sessions", "messages", "schema_version", "messages_fts"];
 
+const SNAPSHOT: &str = "session_id model platform session_start last_updated";
+
 const MARKS: &[Mark] = &[Mark::Inside("... [OUTPUT TRUNCATED - # chars omitted out of # total] ...")];
 
 fn claims(source: &Source) -> Claim {
@@ -34,14 +36,20 @@ fn claims(source: &Source) -> Claim {
     }
     let outline = source.outline();
     let name = source.name();
-    if outline.shows("session_id model platform session_start last_updated") {
+    if outline.shows(SNAPSHOT) {
         let held = is_in_database(source, outline.text("session_id"));
         return if held { Claim::Companion } else { Claim::Yes };
     }
-    if outline.shows("role=session_meta platform") {
-        let id = name.strip_suffix(".jsonl").unwrap_or_default();
-        let has_snapshot = source.beside(&source.path.with_file_name(format!("session_{id}.json"))).is_ok();
-        return if has_snapshot || is_in_database(source, id) { Claim::Companion } else { Claim::Yes };
+    // A channel that the gateway posts to begins with what it posted, and a session that it resumes with a message.
+    let begins = outline.shows("role=session_meta platform");
+    if let Some(id) = name.strip_suffix(".jsonl").filter(|_| begins || outline.shows("role content|tool_calls")) {
+        let snapshot = source.beside(&source.path.with_file_name(format!("session_{id}.json")));
+        if snapshot.is_ok_and(|snapshot| snapshot.outline().shows(SNAPSHOT)) || is_in_database(source, id) {
+            return Claim::Companion;
+        }
+    }
+    if begins {
+        return Claim::Yes;
     }
     Claim::when(outline.shows("source started_at parent_session_id api_call_count|input_tokens message_count"))
 }
@@ -49,7 +57,9 @@ fn claims(source: &Source) -> Claim {
 /// Does the database of the agent, a folder above, hold this session?
 fn is_in_database(source: &Source, id: &str) -> bool {
     let database = source.path.parent().and_then(|folder| folder.parent()).map(|home| home.join("state.db"));
-    database.is_some_and(|path| sqlite::finds(&path, "SELECT 1 FROM sessions WHERE id = ?1", id))
+    database
+        .and_then(|path| source.beside(&path).ok())
+        .is_some_and(|mut database| sqlite::finds(&mut database, "SELECT 1 FROM sessions WHERE id = ?1", id))
 }
 
 wire! {

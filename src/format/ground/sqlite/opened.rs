@@ -3,6 +3,7 @@
 use super::copy::{CopyFolder, copy};
 use super::log;
 use super::place::{beside, has_magic};
+use super::{contains, log_of, mentions_all};
 use crate::format::ground::count::Count;
 use crate::format::ground::source::{BROKEN_OFF, ReadError, Source};
 use crate::reading::{self, size};
@@ -56,9 +57,12 @@ pub fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>, source: &mut
     rows.filter_map(|row| row.inspect_err(|error| source.lose(0, loss_of(error))).ok()).collect()
 }
 
-/// Does a query find anything for this value in a database? What its log holds is not looked at: nothing is copied for the question.
-pub fn finds(path: &Path, sql: &str, value: &str) -> bool {
-    path.is_file() && open_at_rest(path).is_ok_and(|connection| connection.query_row(sql, [value], |_| Ok(())).is_ok())
+/// Does a query find anything for this value in a database? It is copied for the question only where its log has the value.
+pub fn finds(database: &mut Source, sql: &str, value: &str) -> bool {
+    let finds = |connection: &Connection| connection.query_row(sql, [value], |_| Ok(())).is_ok();
+    open_at_rest(&database.path).is_ok_and(|connection| finds(&connection))
+        || mentions_all(log_of(&database.path), &[value], contains)
+            && Database::open(database).is_ok_and(|database| finds(&database.connection))
 }
 
 /// The text of a column; `None` where there is no such column, or no text in it.
