@@ -273,3 +273,34 @@ fn a_truncation_takes_place_where_the_screen_shows_it() {
     let (transcripts, _) = task(&json!(history), None);
     assert_eq!(transcripts[0].compactions.iter().map(|made| made.before).collect::<Vec<_>>(), [2, 4]);
 }
+
+/// OpenRouter's prompts hold what was cached. The agent took that out of the input since 3.18 for Gemini's models, since 3.24 for all; before entries named their
+/// model, the metadata of the task did.
+#[test]
+fn early_clients_of_openrouter_hand_on_whole_prompts() {
+    let prompts_at = |day: u64, provider: &str, model: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, value: Value| fs::write(folder.path().join(name), value.to_string()).unwrap();
+        let numbers = |tokens: u64, read: u64| json!({"request": "Go", "tokensIn": tokens, "tokensOut": 5, "cacheWrites": 0, "cacheReads": read, "cost": 0.001});
+        write("ui_messages.json", json!([asked(day + 10, numbers(13_000, 0)), asked(day + 30, numbers(14_000, 12_000))]));
+        let used = |ts: u64, model: &str| json!({"ts": ts, "model_id": model, "model_provider_id": provider, "mode": "act"});
+        let usage = json!({"files_in_context": [], "model_usage": [used(day, "other"), used(day + 5, model), used(day + 40, "later")]});
+        write("task_metadata.json", usage);
+        let conversation =
+            [said(day + 9, "user", "a"), said(day + 20, "assistant", "b"), said(day + 29, "user", "c"), said(day + 39, "assistant", "d")];
+        write("api_conversation_history.json", json!(conversation));
+        let (transcripts, lost) = read_all(&folder.path().join("api_conversation_history.json"));
+        assert!(lost.is_empty(), "{lost:?}");
+        let calls: Vec<_> = transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).collect();
+        assert!(calls.iter().all(|call| call.model == model), "{calls:?}");
+        let usage = calls[1].usage.unwrap();
+        assert_eq!(usage.cache_read, 12_000);
+        usage.prompt
+    };
+    let [may, july, september] = [1_747_213_189_059, 1_752_000_000_000, 1_757_000_000_000];
+    let of = |provider, model| [may, july, september].map(|day| prompts_at(day, provider, model));
+    let (whole, apart) = (14_000, 26_000);
+    assert_eq!(of("openrouter", "google/gemini-2.5-flash-preview"), [whole, apart, apart]);
+    assert_eq!(of("cline", "openai/gpt-4.1"), [whole, whole, apart]);
+    assert_eq!(of("anthropic", "claude-sonnet-4"), [apart, apart, apart]);
+}

@@ -16,6 +16,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::reading::is_beside;
 use crate::transcript::{Scale, Transcript};
+use record::Metadata;
 use std::path::{Path, PathBuf};
 
 /// Task folders of Cline, Roo and Kilo.
@@ -23,6 +24,8 @@ pub const READER: Reader =
     Reader { name: "cline", about: "Cline, Roo and Kilo tasks (tasks/*/api_conversation_history.json, ui_messages.json)", claims, read };
 
 const CONVERSATION: &str = "api_conversation_history.json";
+
+const METADATA: &str = "task_metadata.json";
 
 /// Names of the screen's list.
 const SCREENS: [&str; 2] = ["ui_messages.json", "claude_messages.json"];
@@ -34,7 +37,7 @@ fn claims(source: &Source) -> Claim {
         return if is_beside(&beside(&source.path, CONVERSATION)) { Claim::Companion } else { Claim::Yes };
     }
     let conversation = name.ends_with(CONVERSATION) && outline.has("[].role") && outline.has("[].content");
-    let stays_beside = matches!(name.as_str(), "task_metadata.json" | "context_history.json" | "history_item.json");
+    let stays_beside = matches!(name.as_str(), METADATA | "context_history.json" | "history_item.json");
     if conversation {
         Claim::Yes
     } else if stays_beside && is_beside(&beside(&source.path, CONVERSATION)) {
@@ -68,15 +71,17 @@ const MARKS: &[Mark] = &[
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let id = task_id(source);
+    let text = source.beside(&beside(&source.path, METADATA)).and_then(|mut metadata| metadata.document()).unwrap_or_default();
+    let metadata: Metadata = serde_json::from_str(&text).unwrap_or_default();
     let transcript = if is_screen(source) {
-        let entries = screen::entries(source);
+        let entries = screen::entries(source, &metadata);
         task::from_screen(id, &entries, scale, source)
     } else {
         let path = SCREENS.iter().map(|name| beside(&source.path, name)).find(|path| path.exists());
         let is_alone = path.is_none();
         let entries = match path.map(|path| source.beside(&path)) {
             Some(Ok(mut screen)) => {
-                let entries = screen::entries(&mut screen);
+                let entries = screen::entries(&mut screen, &metadata);
                 source.lose_all(0, screen.losses());
                 entries
             }

@@ -26,9 +26,13 @@ wire! {
     }
 
     pub struct ModelInfo<'a> {
-        pub model_id: Words<'a> = "modelId",
-        provider_id: Words<'a> = "providerId",
+        pub model_id: Words<'a> = "modelId" | "model_id",
+        provider_id: Words<'a> = "providerId" | "model_provider_id",
+        ts: Option<f64>,
     }
+
+    /// What `task_metadata.json` says of the models that were asked, each from a time on: entries name them only since 3.40.
+    pub struct Metadata<'a> { model_usage: Option<Vec<ModelInfo<'a>>> }
 
     /// A compaction as the screen describes it.
     pub struct Condense<'a> {
@@ -78,10 +82,26 @@ wire! {
     }
 }
 
+impl<'a> Metadata<'a> {
+    /// The model that was asked at this time.
+    pub fn at(&self, time: Option<i64>) -> Option<&ModelInfo<'a>> {
+        let time = time? as f64;
+        self.model_usage.iter().flatten().rfind(|info| info.ts.is_some_and(|ts| ts <= time))
+    }
+}
+
+/// The days on which 3.18.0 and 3.24.0 were out, in milliseconds since 1970. Since the first, the clients of OpenRouter and of Cline's own service take what was cached out of the
+/// input of Gemini's models, since the second of all (cline/cline b80ef25a and affac119 of `src/api/providers/openrouter.ts`).
+const GEMINI_APART: i64 = 1_750_896_000_000;
+const ALL_APART: i64 = 1_755_129_600_000;
+
 /// Where the agent counts what was cached: its clients of most providers take it out of the input, and these hand on a whole prompt
 /// (`core/api/providers` of 3.x), but where their model is one of Anthropic's.
-fn cached(asked: Option<&ModelInfo<'_>>) -> Cached {
-    match asked.map_or("", |info| &*info.provider_id) {
+fn cached(asked: Option<&ModelInfo<'_>>, time: Option<i64>) -> Cached {
+    let (provider, model) = asked.map_or(("", ""), |info| (&info.provider_id, &info.model_id));
+    let apart = if model.contains("gemini") { GEMINI_APART } else { ALL_APART };
+    match provider {
+        "openrouter" | "cline" if time.is_some_and(|time| time < apart) => Cached::Either,
         "openai" | "openai-codex" | "litellm" | "lmstudio" | "hicap" | "oca" | "fireworks" | "doubao" | "aihubmix" | "qwen" | "xai"
         | "zai" | "requesty" => Cached::Either,
         _ => Cached::Beside,
@@ -94,9 +114,9 @@ impl Started<'_> {
     /// The agent itself counts as its client of the provider does. Its relatives count the cached part in for providers of OpenAI's
     /// kind; for those of Anthropic's, older versions leave it out and newer ones count it in. What was left out is small beside the
     /// cached part.
-    pub fn usage(&self, asked: Option<&ModelInfo<'_>>) -> Result<Option<Usage>, Absurd> {
+    pub fn usage(&self, asked: Option<&ModelInfo<'_>>, time: Option<i64>) -> Result<Option<Usage>, Absurd> {
         let cached = match &*self.api_protocol {
-            "" => cached(asked),
+            "" => cached(asked, time),
             "anthropic" => Cached::Either,
             _ => Cached::Within,
         };
@@ -121,7 +141,7 @@ impl Spoken<'_> {
         let reported = Reported {
             input: tokens.prompt,
             cache_read: tokens.cached,
-            cached: cached(self.model_info.as_ref()),
+            cached: cached(self.model_info.as_ref(), None),
             output: tokens.completion,
             cost_nano_usd: cost.above_zero(),
             ..Reported::default()

@@ -1,6 +1,6 @@
 //! The screen's list: requests with their usage, what was said, and what was left out of the context.
 
-use super::record::{Condense, Entry, Started};
+use super::record::{Condense, Entry, Metadata, Started};
 use super::request;
 use crate::format::ground::{Source, Take, each_piece, sound};
 use crate::transcript::{Scale, Usage};
@@ -29,8 +29,8 @@ pub enum Kind {
     Condensed { before: Option<u64>, after: Option<u64>, summary: Option<String>, truncation_id: String },
 }
 
-/// All entries of the list.
-pub fn entries(source: &mut Source) -> Vec<Shown> {
+/// All entries of the list. Where one names no model, the metadata of the task do.
+pub fn entries(source: &mut Source, metadata: &Metadata<'_>) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut deleted = None;
     each_piece(source, &[("", Take::Elements)], |source, piece| {
@@ -41,13 +41,13 @@ pub fn entries(source: &mut Source) -> Vec<Shown> {
                 deleted = entry.conversation_history_deleted_range;
                 shown.push(Shown { time, place, kind: Kind::Deleted { last } });
             }
-            shown.extend(kind(&entry, lose).map(|kind| Shown { time, place, kind }));
+            shown.extend(kind(&entry, time, metadata, lose).map(|kind| Shown { time, place, kind }));
         });
     });
     shown
 }
 
-fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
+fn kind(entry: &Entry<'_>, time: Option<i64>, metadata: &Metadata<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
     let said = if entry.say.is_empty() { &*entry.ask } else { &*entry.say };
     match said {
         "api_req_started" => {
@@ -55,8 +55,9 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
                 lose("record of an unexpected shape");
                 return None;
             };
-            let usage = sound(started.usage(entry.model_info.as_ref()), lose);
-            let model = entry.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
+            let info = entry.model_info.as_ref().or_else(|| metadata.at(time));
+            let usage = sound(started.usage(info, time), lose);
+            let model = info.map_or_else(String::new, |info| info.model_id.to_string());
             Some(Kind::Request { text: started.request.to_string(), model, usage, cancelled: !started.cancel_reason.is_empty() })
         }
         "condense_context" | "sliding_window_truncation" => {
@@ -70,7 +71,7 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
         // Where a task went back to a checkpoint, what followed is gone but for the sum of its usage. Helpers leave no more either.
         "deleted_api_reqs" => {
             // Where no request was deleted, the sum is zero.
-            let sum = serde_json::from_str::<Started>(&entry.text).map(|sum| sum.usage(None));
+            let sum = serde_json::from_str::<Started>(&entry.text).map(|sum| sum.usage(None, None));
             if !matches!(sum, Ok(Ok(None))) {
                 lose("usage of requests that were deleted, as a sum alone");
             }
