@@ -70,6 +70,23 @@ fn a_prompt_without_what_was_cached_is_not_used() {
     assert!(short[0].ends_with("$ ls\na\n(exit code 2)") && short[1].contains(" | "), "{short:?}");
 }
 
+/// A long text that a person pastes is a file of text, and the prompt holds it; what a file of another kind takes is unknown.
+#[test]
+fn an_attached_text_is_text() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let parts = r#"[{"type":"text","data":{"text":""}},{"type":"binary","data":{"Path":"paste_1.txt","MIMEType":"text/plain; charset=utf-8","Data":"UmVhZA=="}},
+        {"type":"binary","data":{"Path":"","MIMEType":"text/markdown","Data":"TWU="}},{"type":"binary","data":{"Path":"a.pdf","MIMEType":"application/pdf","Data":"TWU="}}]"#;
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("UPDATE messages SET parts = ?1 WHERE id = 'm9'", [parts]).unwrap();
+    drop(connection);
+    let (transcripts, lost) = read_all(&path);
+    let files = "<file path='paste_1.txt'>\n\nRead\n</file>\n<file>\n\nMe\n</file>\n";
+    let note = "The files below have been attached by the user, consider them in your response";
+    assert_eq!(in_short(&transcripts[1]), [format!("u: \n<system_info>{note}</system_info>\n{files}")]);
+    let lost = lost.iter().find(|loss| loss.reason.starts_with("attached file")).map(|loss| loss.count);
+    assert_eq!(lost, Some(1));
+}
+
 /// A session holds the cost of those that it started.
 #[test]
 fn the_cost_that_sessions_name_is_counted_once() {

@@ -1,5 +1,6 @@
 //! One session, put together from its rows.
 
+use crate::format::ground::yaml::binary;
 use crate::format::ground::{ABSURD, ATTACHED, Lose, Words, image, wire};
 use crate::format::recorder::Recorder;
 use crate::format::sums::SUM_ALONE;
@@ -54,9 +55,23 @@ wire! {
         // Attached files are written in Go's own capital letters.
         bytes: Words<'a> = "Data" | "data",
         mime_type: Words<'a> = "MIMEType" | "mime_type",
+        path: Words<'a> = "Path" | "path",
         command: Words<'a>,
         output: Words<'a>,
         exit_code: Option<i64>,
+    }
+}
+
+/// What the program says before the text files of a message (`PromptWithTextAttachments` of `internal/message/content.go`, since December 2025).
+const BEFORE_FILES: &str = "\n<system_info>The files below have been attached by the user, consider them in your response</system_info>\n";
+
+impl Piece<'_> {
+    /// An attached file of text as the prompt holds it: long texts that a person pastes are such files.
+    fn text_file(&self) -> Option<String> {
+        let data = &self.data;
+        let is_text = &*self.kind == "binary" && data.mime_type.starts_with("text/");
+        let head = if data.path.is_empty() { "<file>".to_owned() } else { format!("<file path='{}'>", &*data.path) };
+        is_text.then(|| format!("{head}\n\n{}\n</file>\n", binary(&data.bytes)))
     }
 }
 
@@ -92,6 +107,10 @@ impl<'s> Session<'s> {
                     parts.push(Part::Image(image::from_base64(&piece.data.bytes)));
                 }
             }
+        }
+        let files: String = pieces.iter().filter_map(Piece::text_file).collect();
+        if !files.is_empty() {
+            parts.push(self.made.text(&format!("{BEFORE_FILES}{files}")));
         }
         // Until August 2025 the session names its last summary alone. The program writes no reply but summaries at once, behind a finished turn.
         let ended = role == Role::Assistant && before == Some(Role::Assistant) && finish.as_deref() == Some("end_turn");
@@ -148,6 +167,7 @@ impl<'s> Session<'s> {
             }
             "image_url" => Part::Image(image::from_data_url(&data.url)),
             "binary" if data.mime_type.starts_with("image/") => Part::Image(image::from_base64(&data.bytes)),
+            "binary" if data.mime_type.starts_with("text/") => return None,
             "binary" => {
                 lose(ATTACHED);
                 return None;
