@@ -6,7 +6,7 @@ use crate::corpus::{Segment, prompt_of};
 use crate::policy::{Hook, Level, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;
 use crate::trace::{CallRow, CompactionRow, PartKind, Trace};
-use crate::transcript::CompactionKind;
+use crate::transcript::{CompactionKind, Role};
 
 /// Why an event is no hit, where the log shows it. Sizes are tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,12 +318,19 @@ impl Case<'_> {
         results < count(call.message, PartKind::ToolCall)
     }
 
-    /// The largest context of the main model before a message, from the stretch's beginning, after which the session went on without an event.
+    /// Does the policy see what this call left? One that looks between turns alone sees the last call of each.
+    fn sees(&self, call: &CallRow) -> bool {
+        let mut rules = self.plan.rule.iter().filter(|rule| rule.summarise.is_some() && rule.at != Hook::Overflow);
+        let mut behind = self.trace.messages.iter().skip(call.message as usize + 1).filter(|message| message.role != Role::Tool);
+        rules.any(|rule| !matches!(rule.at, Hook::TurnStart | Hook::TurnEnd)) || behind.next().is_none_or(|next| next.opens_turn())
+    }
+
+    /// The largest context of the main model before a message, from the stretch's beginning, that the policy saw and the session went on from without an event.
     fn largest_before(&self, message: u32) -> u64 {
         let calls = self.trace.calls.iter().skip(self.segment.first_call).take(self.segment.trace.calls.len());
         let before = calls.take_while(|call| call.message < message);
         let (mut largest, mut last) = (0, 0);
-        for (own, size) in before.filter_map(|call| Some((self.main.made(call), prompt_of(call)? + call.output))) {
+        for (own, size) in before.filter_map(|call| Some((self.main.made(call) && self.sees(call), prompt_of(call)? + call.output))) {
             largest = largest.max(std::mem::replace(&mut last, if own { size } else { 0 }));
         }
         // The last one is the one that the event followed.

@@ -800,6 +800,34 @@ fn an_alarm_far_behind_the_last_usage_is_not_tested() {
     assert_eq!(events(&[Some(60_000), None, None, None]), Vec::<String>::new());
 }
 
+/// A policy that looks between turns alone says nothing of how far a session goes within one: such prompts bound no limit.
+#[test]
+fn prompts_within_a_turn_bound_no_limit_of_a_policy_that_looks_between_turns() {
+    let folder = tempfile::tempdir().expect("folder");
+    let said = |policy: &str| {
+        let usage = |prompt: u64| json!({"prompt": prompt, "output": 10});
+        let call = |id: &str, prompt: u64| json!({"role": "assistant", "parts": [{"call": {"id": id, "name": "read", "arguments": {}}}], "usage": usage(prompt)});
+        let head = Native::new(json!({"agent": "pi", "version": "0.73.0", "model": "gpt-5", "window": 128_000}));
+        let native = head
+            .line(json!({"role": "user", "text": "word ".repeat(28_000)}))
+            .line(json!({"role": "assistant", "text": "Yes.", "usage": usage(30_000)}))
+            .line(json!({"role": "user", "text": "word ".repeat(17_000)}))
+            .line(call("c1", 48_000))
+            .line(json!({"role": "tool", "parts": [{"result": {"id": "c1", "text": "a"}}]}))
+            .line(json!({"role": "assistant", "text": "Done.", "usage": usage(49_000)}))
+            .line(json!({"compaction": {"kind": "compact", "automatic": true, "summary": "All."}}))
+            .line(json!({"role": "user", "text": "Three"}))
+            .line(json!({"role": "assistant", "text": "Yes.", "usage": usage(9_000)}));
+        let report = backtest(&[&native.write(folder.path(), "within.jsonl"), "-p", policy]);
+        report["events"][0]["reason"].as_str().expect("a reason").to_owned()
+    };
+    let between = |low: &str, limit: &str| {
+        format!("another window or setting: a limit between {low} and 49,010 may have been in force, below the policy's of {limit}")
+    };
+    assert_eq!(said("pi@0.73"), between("30,010", "111,616"));
+    assert_eq!(said("pi"), between("48,010", "111,616"));
+}
+
 /// A window that neither log nor catalogue names tests no rule that goes by it.
 #[test]
 fn rules_that_go_by_an_unknown_window_are_not_tested() {

@@ -264,6 +264,34 @@ fn the_list_of_openclaws_sessions_belongs_to_them() {
     assert_eq!(claim(&index), None);
 }
 
+/// OpenClaw compacts by the window that it knows of a provider's model, which stands beside the folder of its sessions.
+#[test]
+fn openclaws_windows_are_those_of_its_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let [sessions, agent] = ["sessions", "agent"].map(|name| folder.path().join("agents/main").join(name));
+    std::fs::create_dir_all(&sessions).unwrap();
+    std::fs::create_dir_all(&agent).unwrap();
+    let models = json!({"providers": {
+        "other": {"apiKey": "k", "models": [{"id": "m", "contextWindow": 9_000}]},
+        "p": {"baseUrl": "u", "models": [{"id": "m", "contextWindow": 64_000, "maxTokens": 8_192}, {"id": "capped", "contextWindow": 64_000, "contextTokens": 32_000}, {"id": "bare"}]},
+        "none": {"baseUrl": "u"},
+    }});
+    std::fs::write(agent.join("models.json"), models.to_string()).unwrap();
+    assert_eq!(claim(&agent.join("models.json")), Some(("pi", Claim::Companion)));
+    let window = |cwd: &str, provider: &str, model: &str| {
+        let path = sessions.join("one.jsonl");
+        std::fs::write(&path, session("one", cwd, &[json!({"role": "user", "content": "Hi"}), reply(provider, model, 90)])).unwrap();
+        read_all(&path).0[0].window
+    };
+    let cwd = "/home/x/.openclaw/workspace";
+    let found = [("p", "m"), ("other", "m"), ("p", "capped"), ("p", "bare"), ("none", "m"), ("unknown", "m")]
+        .map(|(provider, model)| window(cwd, provider, model));
+    assert_eq!(found, [Some(64_000), Some(9_000), Some(32_000), None, None, None]);
+    assert_eq!(window("/home/x", "p", "m"), None);
+    std::fs::write(agent.join("models.json"), "{").unwrap();
+    assert_eq!(window(cwd, "p", "m"), None);
+}
+
 /// `--mode json`: what a session file holds, among events that show how it came about.
 #[test]
 fn what_is_printed_is_read_as_what_is_kept() {

@@ -10,7 +10,7 @@ use crate::format::recorder::{Recorder, definitions, end};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, project};
-use record::{Content, Details, Entry, Local, Payload, Piece, joined_text, text_of};
+use record::{Content, Details, Entry, Local, Models, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub const READER: Reader =
 const BESIDE: [&str; 3] = ["conversation.json", "manifest.json", "system-prompt.json"];
 
 fn claims(source: &Source) -> Claim {
-    if source.name() == "sessions.json" && is_index(source.outline()) {
+    if source.name() == "sessions.json" && is_index(source.outline()) || Models::are_in(source) {
         return Claim::Companion;
     }
     if BESIDE.contains(&source.name().as_str()) {
@@ -43,8 +43,8 @@ fn claims(source: &Source) -> Claim {
     Claim::when(headed || linked() || printed())
 }
 
-/// OpenClaw's list of its sessions, by the names of their conversations. It names a window for each; all of it would have to be read with
-/// every session.
+/// OpenClaw's list of its sessions, by the names of their conversations. The window that it names is not that of the models that made the calls, but of the one
+/// that is set for the agent, or 200,000 where that is unknown.
 fn is_index(outline: &Outline) -> bool {
     outline.top().any(|name| outline.shows_at(&format!("{name}."), "sessionId updatedAt"))
 }
@@ -72,17 +72,18 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
         places: HashMap::new(),
     };
     let mut session = new(source.name());
+    let models = Models::of(source);
     let name = source.name();
     source.each_line(|source, line| {
         source.values(line, |entry: Entry<'_>, lose| {
             if session.is_over_with(&entry) {
                 let over = std::mem::replace(&mut session, new(name.clone()));
-                over.ended().into_iter().for_each(&mut *give);
+                over.ended(&models).into_iter().for_each(&mut *give);
             }
             session.enter(&entry, lose);
         });
     })?;
-    end(session.ended(), 0, source, give);
+    end(session.ended(&models), 0, source, give);
     Ok(())
 }
 
@@ -138,8 +139,11 @@ impl Session<'_> {
     }
 
     /// The session; `None` where nothing was said.
-    fn ended(self) -> Option<Transcript> {
+    fn ended(self, models: &Models) -> Option<Transcript> {
         let mut transcript = self.made.into_transcript();
+        if let (OPENCLAW, Some(host), Some(model)) = (&*transcript.agent, &transcript.host, transcript.main_model()) {
+            transcript.window = models.window(host, &model).or(transcript.window);
+        }
         // The extension by which OpenClaw compacts is its own.
         let own = transcript.agent != READER.name;
         transcript.compactions.iter_mut().for_each(|event| event.by_extension &= !own);

@@ -1,12 +1,16 @@
 //! The records of a pi session file, as far as they are of use.
 
-use crate::format::ground::{Count, Dollars, Words, wire};
+use crate::format::ground::{Count, Dollars, Source, Words, wire};
 use crate::format::wire::blocks::{Block, Blocks};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+const MODELS: &str = "models.json";
 
 wire! {
     /// The first line, for telling the format.
@@ -58,8 +62,43 @@ wire! {
         pub context_window: Count,
     }
 
+    /// OpenClaw's models, by the names of their providers. Keys and addresses stand there too, and are passed over.
+    pub struct Models { providers: Option<HashMap<String, Provider>> }
+
+    struct Provider { models: Option<Vec<Model>> }
+
+    struct Model {
+        id: Option<String>,
+        context_window: Count = "contextWindow",
+        context_tokens: Count = "contextTokens",
+    }
+
     /// What Letta Code keeps with a message.
     pub struct Local<'a> { pub agent_id: Words<'a> }
+}
+
+impl Models {
+    /// Is this `agents/<name>/agent/models.json`, two folders up from the sessions of the agent?
+    pub fn are_in(source: &Source) -> bool {
+        let folder = source.path.parent().and_then(Path::file_name);
+        source.name() == MODELS && folder.is_some_and(|name| name == "agent") && source.outline().shows("providers")
+    }
+
+    /// Those of the agent that this session is of; none where the file is not there.
+    pub fn of(source: &Source) -> Models {
+        let home = source.path.parent().and_then(Path::parent);
+        let text = home.and_then(|home| source.beside(&home.join("agent").join(MODELS)).ok()?.document().ok());
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// The window by which the agent compacts with this model: a smaller `contextTokens` takes the place of the model's own (`resolveContextWindowInfo` of
+    /// src/agents/context-window-guard.ts).
+    pub fn window(&self, provider: &str, model: &str) -> Option<u64> {
+        let offered = self.providers.as_ref()?.get(provider)?.models.iter().flatten();
+        let windows =
+            offered.filter(|offer| offer.id.as_deref() == Some(model)).flat_map(|offer| [offer.context_window, offer.context_tokens]);
+        windows.filter_map(|count| count.known().ok().flatten()).filter(|window| *window > 0).min()
+    }
 }
 
 impl Header<'_> {
