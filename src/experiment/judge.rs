@@ -17,6 +17,8 @@ pub enum Reason {
     AskedFor,
     /// An extension of the agent made it: what brought it on is not in the log.
     ByExtension,
+    /// It took no message out of the context: agents make their summary anew then, and no rule of a policy does.
+    CutNothing,
     /// The log lacks what stood right before it, which the agent counted.
     BehindGap,
     /// The provider had refused the prompt as too large: no limit of the agent's brought it on.
@@ -157,7 +159,7 @@ pub(super) struct Case<'a> {
 /// | Case | Verdict |
 /// | --- | --- |
 /// | a person asked for it | manual |
-/// | an extension made it | untested |
+/// | an extension made it, or it took no message out of the context | untested |
 /// | below the limit, the provider refused the prompt before it | untested |
 /// | a compaction in a window that is not known, or at a size that the log does not show | untested |
 /// | a prediction lies within the tolerance | hit |
@@ -179,6 +181,9 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     }
     if case.row.is_some_and(|row| row.by_extension) {
         return (Verdict::Untested, Reason::ByExtension);
+    }
+    if case.row.is_some_and(|row| cut_nothing(case.trace, row)) {
+        return (Verdict::Untested, Reason::CutNothing);
     }
     let is_below = recorded.tokens.zip(limit(case.plan)).is_none_or(|(tokens, limit)| tokens < limit);
     let summarises = case.kind == CompactionKind::Compact;
@@ -411,13 +416,23 @@ fn was_refused(trace: &Trace, row: &CompactionRow) -> bool {
     trace.refusals.iter().any(|place| *place <= row.before && last.is_none_or(|last| *place > last))
 }
 
+/// Does a recorded compaction keep all that stood in the context, from the beginning or from what the one before it kept? Instructions stay in any case.
+fn cut_nothing(trace: &Trace, row: &CompactionRow) -> bool {
+    let begins = compaction_before(trace, row).map_or(0, |earlier| earlier.kept_from.unwrap_or(earlier.before));
+    let gone = |kept: u32| trace.messages.iter().take(kept as usize).skip(begins as usize);
+    row.kind == CompactionKind::Compact && row.kept_from.is_some_and(|kept| gone(kept).all(|message| message.role == Role::System))
+}
+
+/// The compaction before a recorded event.
+fn compaction_before<'a>(trace: &'a Trace, row: &CompactionRow) -> Option<&'a CompactionRow> {
+    let place = trace.compactions.partition_point(|other| std::ptr::from_ref(other) < std::ptr::from_ref(row));
+    trace.compactions.iter().take(place).rev().find(|other| other.kind == CompactionKind::Compact)
+}
+
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the
 /// messages that had come since. `None` without such a call: usage from before another compaction says nothing of what that one left.
 pub(super) fn recorded_size(trace: &Trace, row: &CompactionRow, plan: &Plan) -> Option<u64> {
-    let place = trace.compactions.partition_point(|other| std::ptr::from_ref(other) < std::ptr::from_ref(row));
-    let earlier = trace.compactions.iter().take(place).rev();
-    let from = earlier.filter(|other| other.kind == CompactionKind::Compact).map(|other| other.before).next();
-    size_before(trace, row.before, from.unwrap_or(0), plan)
+    size_before(trace, row.before, compaction_before(trace, row).map_or(0, |earlier| earlier.before), plan)
 }
 
 /// The same before a message, of calls from another on.

@@ -800,6 +800,30 @@ fn an_alarm_far_behind_the_last_usage_is_not_tested() {
     assert_eq!(events(&[Some(60_000), None, None, None]), Vec::<String>::new());
 }
 
+/// A compaction that keeps all that stood in the context made the summary anew, and no more: it says nothing of what a policy takes out.
+#[test]
+fn a_compaction_that_cuts_nothing_is_not_tested() {
+    let folder = tempfile::tempdir().expect("folder");
+    let said = |kept: &[&str]| {
+        let head = Native::new(json!({"agent": "pi", "version": "0.73.0", "model": "gpt-5", "window": 128_000}));
+        let turn = |native: Native, number: usize, prompt: u64| {
+            native
+                .line(json!({"id": format!("u{number}"), "role": "user", "text": "word ".repeat(900)}))
+                .line(json!({"role": "assistant", "text": "Yes.", "usage": {"prompt": prompt, "output": 10}}))
+        };
+        let native = kept.iter().zip(2..).fold(turn(turn(head, 0, 2_000), 1, 3_000), |native, (kept, number)| {
+            let compaction = json!({"kind": "compact", "automatic": true, "summary": "No conversation.", "kept_from": kept});
+            turn(native.line(json!({"compaction": compaction})), number, 4_000)
+        });
+        let report = backtest(&[&native.write(folder.path(), "anew.jsonl"), "-p", "pi@0.73"]);
+        let reason = |event: &Value| event["reason"].as_str().unwrap_or_default().to_owned();
+        report["events"].as_array().expect("events").iter().map(reason).collect::<Vec<_>>()
+    };
+    let anew = "it took no message out of the context: the agent only made its summary anew";
+    let found = said(&["u0", "u0", "u1", "u1"]);
+    assert_eq!(found.iter().map(|reason| reason == anew).collect::<Vec<_>>(), [true, true, false, true], "{found:?}");
+}
+
 /// A policy that looks between turns alone says nothing of how far a session goes within one: such prompts bound no limit.
 #[test]
 fn prompts_within_a_turn_bound_no_limit_of_a_policy_that_looks_between_turns() {
