@@ -4,7 +4,7 @@ CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT N
   completion_tokens INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, summary_message_id TEXT);
 CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, role TEXT NOT NULL, parts TEXT NOT NULL DEFAULT '[]', model TEXT,
   created_at INTEGER NOT NULL, provider TEXT);
-INSERT INTO sessions VALUES ('s1', NULL, 'one', 51058, 427, 1754498139, 'm6'), ('toolu_1', 's1', 'sub', 0, 0, 1754498140000, NULL), ('s3', NULL, 'none', 0, 0, 1754498141, NULL);
+INSERT INTO sessions VALUES ('s1', NULL, 'one', 51058, 2427, 1754498139, 'm6'), ('toolu_1', 's1', 'sub', 0, 0, 1754498140000, NULL), ('s3', NULL, 'none', 0, 0, 1754498141, NULL);
 INSERT INTO messages VALUES
  ('m1','s1','user','[{"type":"text","data":{"text":"One"}},{"type":"finish","data":{"reason":"stop","time":1}}]','',1754498139,NULL),
  ('m2','s1','assistant','[{"type":"reasoning","data":{"thinking":"hm","signature":"abcd"}},{"type":"text","data":{"text":"Looking"}},{"type":"tool_call","data":{"id":"c1","name":"bash","input":"{\"command\":\"ls\"}","type":"function","finished":true}},{"type":"finish","data":{"reason":"tool_use","time":1}}]','gemini-2.5-pro',1754498139,'gemini'),

@@ -162,7 +162,8 @@ fn an_empty_reply_that_ended_is_a_call() {
     assert_eq!(with("error", 0), (vec![(900, 0)], before));
     assert_eq!(with("end_turn", 0), (vec![(0, 0), (900, 0)], before));
     // Whether the cache is among them cannot be told from a reply that says nothing.
-    assert_eq!(with("end_turn", 9), (vec![(0, 0), (0, 0)], before + 1));
+    assert_eq!(with("end_turn", 99), (vec![(0, 0), (0, 0)], before + 1));
+    assert_eq!(with("end_turn", 9), (vec![(0, 0), (900, 9)], before));
 }
 
 /// Until August 2025 a session names its last summary alone. Replies are begun empty and bear the time of their end; a summary is written at once.
@@ -221,4 +222,49 @@ fn results_of_one_reply_are_messages_of_their_own() {
     let ids: Vec<(String, usize)> = session.messages.iter().map(|message| (message.id.clone(), message.parts.len())).collect();
     let expected = [("two0", 1), ("two1", 2), ("two2", 1), ("two2#2", 2), ("two3", 1)];
     assert_eq!(ids, expected.map(|(id, parts)| (id.to_owned(), parts)));
+}
+
+/// A cache is read for 64 tokens at the least, and for 1,024 at the large providers: a short reply of a few tokens more than it has bytes holds no such read.
+#[test]
+fn what_is_too_few_for_a_read_of_the_cache_is_the_reply() {
+    let read = |model: &str, output: u64| {
+        let (folder, path) = database("crush/crush.sql", "crush.db");
+        let last = format!(
+            "INSERT INTO sessions VALUES ('s9', NULL, 'last', 9448, {output}, 1754498150, NULL);
+             INSERT INTO messages VALUES
+                 ('n1', 's9', 'user', '[{{\"type\":\"text\",\"data\":{{\"text\":\"One\"}}}}]', '', 1, NULL),
+                 ('n2', 's9', 'assistant', '[{{\"type\":\"text\",\"data\":{{\"text\":\"Hi\"}}}},{{\"type\":\"finish\",\"data\":{{\"reason\":\"end_turn\"}}}}]', '{model}', 2, 'p');"
+        );
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&last).unwrap();
+        let found = prompts(read_all(&path).0.iter().find(|session| session.id == "s9").unwrap());
+        drop(folder);
+        found
+    };
+    let [counted, lost] = [9_448, 0];
+    let prompt = |(model, output)| read(model, output)[0].0;
+    let cases = [("gpt-4.1", 3), ("gpt-4.1", 1_023), ("gpt-4.1", 1_024), ("kimi-k2", 63), ("kimi-k2", 64)];
+    assert_eq!(cases.map(prompt), [counted, counted, lost, counted, lost]);
+}
+
+/// Replies that say more than so few tokens can are not what a sum is of: the figure is the last call's, whatever columns the database has.
+#[test]
+fn replies_of_more_words_than_their_sum_show_that_it_is_none() {
+    let read = |said: usize| {
+        let (folder, path) = database("crush/crush.sql", "crush.db");
+        let row = |number: usize, role: &str, text: &str| {
+            format!(
+                "INSERT INTO messages VALUES ('n{number}', 's9', '{role}', '[{{\"type\":\"text\",\"data\":{{\"text\":\"{text}\"}}}},{{\"type\":\"finish\",\"data\":{{\"reason\":\"end_turn\"}}}}]', 'gpt-4.1', {number}, 'p');"
+            )
+        };
+        let rows =
+            [row(1, "user", "a"), row(2, "assistant", &"word ".repeat(said)), row(3, "user", "b"), row(4, "assistant", "the last reply")];
+        let early =
+            "ALTER TABLE sessions DROP COLUMN summary_message_id; INSERT INTO sessions VALUES ('s9', NULL, 'one', 36252, 10, 1754498150);";
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&format!("{early}{}", rows.concat())).unwrap();
+        let found = prompts(read_all(&path).0.iter().find(|session| session.id == "s9").unwrap());
+        drop(folder);
+        found
+    };
+    assert_eq!(read(10), [(0, 0), (0, 0)]);
+    assert_eq!(read(1_000), [(0, 0), (36_252, 10)]);
 }

@@ -208,11 +208,14 @@ impl<'s> Session<'s> {
 
     /// The session; `None` where nothing was said.
     ///
-    /// The database keeps the usage of the last call alone, and before May 2025 the sum of all (`TrackUsage` of `internal/llm/agent/agent.go`). Some versions add what was read from the cache to the reply: a reply of more
-    /// tokens than it has bytes is such a sum, and says nothing of the prompt. Later ones leave out what was written to the cache: a prompt of fewer tokens
-    /// than its words alone must have is such a rest.
+    /// The database keeps the usage of the last call alone, and before May 2025 the sum of all (`TrackUsage` of `internal/llm/agent/agent.go`), but where all replies have
+    /// more words than that. Some versions add what was read from the cache to the reply: a reply of more tokens than it has bytes, and of as many as a cache can be read for,
+    /// is such a sum, and says nothing of the prompt. Later ones leave out what was written to the cache: a prompt of fewer tokens than its words alone must have is such a rest.
     pub fn finish(mut self, last: &Reported, is_sum: bool, lose: Lose<'_>) -> Option<Transcript> {
-        if is_sum && self.made.transcript.messages.iter().filter(|message| message.call.is_some()).nth(1).is_some() {
+        let replies = || self.made.transcript.messages.iter().filter(|message| message.call.is_some());
+        let said: u64 = replies().flat_map(|message| &message.parts).map(bytes).sum();
+        let holds = last.usage().is_ok_and(|usage| usage.is_none_or(|usage| usage.output.saturating_mul(TOKEN_BYTES) >= said));
+        if is_sum && holds && replies().nth(1).is_some() {
             if last.usage() != Ok(None) {
                 lose(SUM_ALONE);
             }
@@ -228,7 +231,9 @@ impl<'s> Session<'s> {
         let reply = self.made.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
         match (last.usage(), reply) {
             (Err(_), _) => lose(ABSURD),
-            (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
+            (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. }))
+                if usage.output < least_read(&call.model) || usage.output <= parts.iter().map(bytes).sum() =>
+            {
                 if usage.prompt.saturating_mul(TOKEN_BYTES) >= read {
                     call.usage = Some(usage);
                 } else {
@@ -240,6 +245,11 @@ impl<'s> Session<'s> {
         }
         self.made.finish()
     }
+}
+
+/// The fewest tokens that a cache is read for: 1,024 at OpenAI, Anthropic and Google, steps of 64 at others, as DeepSeek.
+fn least_read(model: &str) -> u64 {
+    if ["gpt", "claude", "gemini"].iter().any(|family| model.contains(family)) { 1_024 } else { 64 }
 }
 
 /// Bytes of what a part of a reply says.
