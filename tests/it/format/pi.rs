@@ -292,6 +292,20 @@ fn openclaws_windows_are_those_of_its_models() {
     assert_eq!(window(cwd, "p", "m"), None);
 }
 
+/// A stream of Anthropic's begins with a placeholder; one of OpenAI's kind has its usage at the end, so that a reply which breaks off behind it was counted.
+#[test]
+fn a_reply_that_fails_behind_its_usage_was_counted() {
+    let is_final = |api: &str| {
+        let mut failed = reply("p", "m", 90);
+        failed["usage"]["output"] = json!(40);
+        (failed["api"], failed["stopReason"], failed["errorMessage"]) = (json!(api), json!("error"), json!("Unterminated string in JSON"));
+        let read = read_text("log.jsonl", &session("one", "/x", &[json!({"role": "user", "content": "Hi"}), failed])).0.remove(0);
+        read.messages[1].call.as_ref().unwrap().usage.unwrap().output_is_final
+    };
+    let apis = ["openai-completions", "openai-responses", "azure-openai-responses", "anthropic-messages", ""];
+    assert_eq!(apis.map(is_final), [true, true, true, false, false]);
+}
+
 /// `--mode json`: what a session file holds, among events that show how it came about.
 #[test]
 fn what_is_printed_is_read_as_what_is_kept() {

@@ -393,7 +393,9 @@ impl Session<'_> {
         let beside = entry.usage.as_ref().filter(|_| payload.is_of_command_code());
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(Cached::Beside, lose));
         let usage = usage.or_else(|| beside.and_then(|usage| usage.read(Cached::Within, lose)));
-        let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
+        // Anthropic's streams begin with a placeholder; those of OpenAI's kind report at their end alone.
+        let is_final = !broken_off || payload.api.contains("openai");
+        let usage = usage.map(|usage| Usage { output_is_final: is_final, ..usage });
         self.made.transcript.refused = false;
         if self.refused(payload) {
             lose("request that the provider refused as too large");

@@ -140,6 +140,7 @@ wire! {
         meta: Option<&'a RawValue>,
         pub role: Words<'a>,
         pub content: Content<'a>,
+        pub api: Words<'a>,
         pub provider: Words<'a>,
         pub model: Words<'a>,
         pub usage: Option<Usage>,
