@@ -80,7 +80,7 @@ pub fn without_overhead(corpus: &Corpus) -> Option<String> {
         !trace.calls.is_empty() && !trace.calls.iter().any(counted) && !is_shown
     };
     let sessions = corpus.traces.each().filter(|trace| lacks(trace)).count() as u64;
-    let what = "without recorded usage: figures lack the system prompt and definitions of tools";
+    let what = "without recorded usage and instructions: figures lack the system prompt and definitions of tools";
     (sessions > 0).then(|| format!("{} {what}", counted_as(sessions, "session is", "sessions are")))
 }
 

@@ -201,9 +201,9 @@ fn of_sub_agents(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<St
     facts
 }
 
-/// Says how many output tokens no provider counted.
+/// Says how many output tokens no provider counted. Replies without a text are none.
 fn estimated(outputs: Outputs, number: fn(u64) -> String) -> String {
-    if outputs.estimated_replies == 0 {
+    if outputs.estimated == 0 {
         return String::new();
     }
     let replies = counted(outputs.estimated_replies, "reply").replace("replys", "replies");

@@ -387,7 +387,7 @@ fn sentences_give_way_before_the_answer_does() {
         assert!(rest.ends_with(": --details"), "{rest}");
         spared += 1;
         let details = shown(&[&typed[..], &["--details"]].concat(), 80).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(details.contains("without recorded usage: figures lack the system prompt"), "{details}");
+        assert!(details.contains("without recorded usage and instructions: figures lack the system prompt"), "{details}");
     }
     assert!(spared > 0);
 }

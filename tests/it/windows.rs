@@ -52,7 +52,7 @@ fn screens_count_sessions_whose_overhead_nothing_tells() {
     let logs = folder.path().to_string_lossy().into_owned();
     for words in [&["inspect", &logs][..], &["replay", &logs, "-p", "none"], &["cost", &logs, "-p", "none"]] {
         let screen = ctxsim(words).stdout().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(screen.contains("! 1 session is without recorded usage: figures lack the system prompt"), "{screen}");
+        assert!(screen.contains("! 1 session is without recorded usage and instructions: figures lack the system prompt"), "{screen}");
         assert_eq!(screen.contains("of the bill that is recorded"), words[0] != "inspect", "{screen}");
     }
 }
