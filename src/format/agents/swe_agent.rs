@@ -29,6 +29,7 @@ wire! {
     struct Entry<'a> {
         agent: Words<'a>,
         message_type: Words<'a>,
+        action: Words<'a>,
         is_demo: Option<bool>,
         tool_call_ids: Option<Vec<Words<'a>>>,
         tags: Option<Vec<Words<'a>>>,
@@ -57,6 +58,9 @@ wire! {
         replay_config: Option<&'a RawValue>,
     }
 }
+
+/// What stands in the place of a reply where a run ends at the window (`exit_context` in sweagent/agent/agents.py).
+const REFUSED: &str = "Exit due to context window";
 
 const MARKS: &[Mark] = &[Mark::Inside("<response clipped><NOTE>")];
 
@@ -149,6 +153,8 @@ struct Agent {
     messages: Vec<Message>,
     compactions: Vec<Compaction>,
     observations: Vec<Observation>,
+    /// Before which messages the provider refused a prompt.
+    refusals: Vec<usize>,
     chat: Chat,
     /// How many replies there are, and the words of the last one.
     replies: u64,
@@ -243,10 +249,13 @@ impl Run<'_> {
         let several = agents.len() > 1;
         for agent in agents {
             let id = if several { format!("{name}/{}", agent.name) } else { name.clone() };
-            let Agent { messages, compactions, .. } = agent;
+            let Agent { messages, compactions, refusals, .. } = agent;
+            // Behind the refusal stands what the agent printed when it ended.
+            let refused = refusals.last().is_some_and(|at| messages.iter().skip(*at).all(|message| message.call.is_none()));
             let messages = messages.into();
             let version = version.clone();
-            hand_over(Transcript { id, agent: READER.name.to_owned(), version, messages, compactions, ..Transcript::default() });
+            let agent = READER.name.to_owned();
+            hand_over(Transcript { id, agent, version, messages, compactions, refusals, refused, ..Transcript::default() });
         }
     }
 }
@@ -294,6 +303,12 @@ impl Agent {
     fn entry(&mut self, mut written: ChatMessage, entry: &Entry, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
         if entry.tags.iter().flatten().any(|tag| &**tag == "summary") {
             return self.summary(scale.weigh_summary(&text_of(&written.content)));
+        }
+        // The agent says in the model's name that its prompt was refused as too large.
+        let ended = entry.action.is_empty() || entry.action.starts_with("exit_");
+        if ended && &*written.role == "assistant" && text_of(&written.content) == REFUSED {
+            lose("request that the provider refused as too large");
+            return self.refusals.push(self.messages.len());
         }
         if let Some(answered) = entry.tool_call_ids.iter().flatten().next() {
             written.tool_call_id = Words(answered.to_string().into());

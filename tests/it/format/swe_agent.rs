@@ -123,3 +123,30 @@ fn old_observations_are_pruned_where_the_configuration_says_so() {
     assert_eq!(read(newest(2, 1), &[(1, "keep_output"), (4, "remove_output")]), [(10, vec![5, 9]), (12, vec![7])]);
     assert_eq!(read(json!({"type": "cache_control"}), &[]), []);
 }
+
+/// A run that ends at the window says so in the model's name: a refusal, and no call.
+#[test]
+fn a_run_that_ends_at_the_window_was_refused() {
+    let entry = |role: &str, content: &str, action: &str| json!({"role": role, "content": content, "action": action, "agent": "main", "message_type": "action"});
+    for action in ["", "exit_context"] {
+        let history = [
+            entry("user", "Fix", ""),
+            entry("assistant", "List", "ls"),
+            entry("user", "a b", ""),
+            entry("assistant", "Exit due to context window", action),
+            entry("user", "Exited (autosubmitted)", ""),
+        ];
+        let step = |response: &str, action: &str| json!({"response": response, "action": action, "thought": response, "observation": "o"});
+        let trajectory = [step("List", "ls"), step("Exit due to context window", action)];
+        let stats = json!({"model_stats": {"tokens_sent": 300, "tokens_received": 9, "api_calls": 1}});
+        let (transcripts, lost) = read_text("run.traj", &json!({"trajectory": trajectory, "history": history, "info": stats}).to_string());
+        let session = &transcripts[0];
+        assert_eq!(in_short(session), ["u: Fix", "a: List", "t: ()=", "t: ()="]);
+        assert_eq!((session.refusals.as_slice(), session.refused), (&[3][..], true));
+        // The sum of the run is that of its one call.
+        assert_eq!(
+            (usages(session)[0].unwrap().prompt, lost),
+            (300, vec![("request that the provider refused as too large".to_owned(), 1)])
+        );
+    }
+}
