@@ -168,9 +168,9 @@ pub(super) struct Case<'a> {
 /// | a pruning | missed: another selection |
 /// | another model's call stands before it, or such a call is what was predicted | untested |
 /// | the policy has no limit | untested |
+/// | not predicted earlier, the size reached the limit, and the log lacks what stood right before it | untested |
 /// | the size in the log differs from that of its usage by more than a tenth | missed: a contradiction |
 /// | predicted earlier | missed: an estimate too high, a change of model, a higher limit |
-/// | the size reached the limit, and the log lacks what stood right before it | untested |
 /// | the size reached the limit | missed: a result that is not in the log, something unseen |
 /// | below it, the model changed | missed: a change of model |
 /// | below it, the turn was over, and nothing says that it was automatic | probably manual |
@@ -218,6 +218,9 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     let (Some(tokens), Some(used)) = (recorded.tokens, recorded_size(case.trace, row, case.plan)) else {
         return (Verdict::Untested, Reason::NoUsage);
     };
+    if tokens >= limit && row.behind_gap && predicted.is_none_or(|predicted| predicted.call >= recorded.call) {
+        return (Verdict::Untested, Reason::BehindGap);
+    }
     if used.abs_diff(tokens) * 100 > tokens * CONTRADICTION {
         return (Verdict::Missed, Reason::Contradiction { said: tokens, used });
     }
@@ -226,9 +229,6 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
             if case.model_changed(row) { Reason::ModelChanged { limit, tokens } } else { Reason::HigherLimit { limit, reached: tokens } }
         };
         return (Verdict::Missed, case.overestimated(early).unwrap_or_else(other));
-    }
-    if tokens >= limit && row.behind_gap {
-        return (Verdict::Untested, Reason::BehindGap);
     }
     if tokens >= limit {
         let reason = match case.lacks_result(row) {

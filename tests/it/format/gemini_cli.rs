@@ -280,3 +280,39 @@ fn a_compression_under_new_ids_is_one() {
     let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
     assert_eq!(unchained, [false, false, false, false, false, true, false]);
 }
+
+/// The agent notes a compression of its own as a line on the screen. A list of the new history, where the journal has one, is the same compression.
+#[test]
+fn a_compression_that_a_line_notes_is_one() {
+    let note = |id: &str, text: &str| turn(id, "info", json!(text));
+    let older = "IMPORTANT: This conversation exceeded the compress threshold. A compressed context will be sent for future messages \
+                 (compressed from: 3000 to 400 tokens).";
+    let noted = |journal: &Journal| -> Vec<(usize, Option<bool>, Option<u64>, bool)> {
+        let events = journal.read().compactions;
+        assert!(events.iter().all(|event| event.kind == CompactionKind::Compact && event.tokens_after.is_none()));
+        events.iter().map(|event| (event.before, event.automatic, event.tokens_before, event.behind_gap)).collect()
+    };
+    // A share of the window, rounded, is no size. Behind a size above the last recorded prompt the log lacks a call.
+    let mut journal = two_tools();
+    journal.add([note("n1", "Context compressed from 68% to 3%."), said("u2", "Two"), reply("a4", "Fine", 1500, None)]);
+    journal.add([note("n2", older), reply("a5", "So", 900, None), note("n3", "Context compressed from memory to disk.")]);
+    let events = [(7, Some(true), None, false), (9, Some(true), Some(3000), true)];
+    assert_eq!(noted(&journal), events);
+    let calls = journal.read();
+    let unchained: Vec<bool> = calls.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(unchained, [false, false, false, true, true]);
+    // A list that names the lines again has no further ones; it shows what it has not said yet in its place.
+    let list = |older: &str| {
+        let first = [said("c", "<session_context>here</session_context>"), said("u1", "One")];
+        let lines = [reply("a6", "Well", 3000, None), note("n4", older), said("u3", "Three"), reply("a7", "Yes", 700, None)];
+        first.into_iter().chain(lines).collect::<Vec<Value>>()
+    };
+    let mut journal = Journal::begun();
+    journal.set(&list(older)).add([said("u4", "Four")]).set(&list(older)).add([said("u5", "Five"), reply("a8", "So", 800, None)]);
+    assert_eq!(noted(&journal), [(3, Some(true), Some(3000), false)]);
+    // The agent sets the new history before it notes the compression.
+    let mut journal = two_tools();
+    journal.set(&[said("n0", "<session_context>there</session_context>"), said("n1", "<state_snapshot>all</state_snapshot>")]);
+    journal.add([note("n5", older), said("u2", "Two"), reply("a4", "Fine", 900, None)]);
+    assert_eq!(noted(&journal), [(7, Some(true), Some(3000), false)]);
+}

@@ -1,10 +1,10 @@
 //! The session as the journal has it now, record by record.
 
 use super::record::{Entry, Record};
-use crate::format::ground::{Lose, Source};
+use crate::format::ground::{Lose, Source, millis};
 use crate::format::recorder::Recorder;
-use crate::transcript::{Message, Part, Role, Scale, Text, Transcript};
-use std::collections::HashMap;
+use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript};
+use std::collections::{HashMap, HashSet};
 
 /// The agent's name in transcripts and reports.
 pub const AGENT: &str = "gemini-cli";
@@ -35,6 +35,8 @@ pub struct Session<'s> {
     answers: HashMap<String, usize>,
     /// What stands now in the place of results, by place and the message there.
     pub told: HashMap<(usize, usize), Text>,
+    /// The ids of the lines that noted a compression.
+    noted: HashSet<String>,
     pub rewind: Option<usize>,
 }
 
@@ -49,6 +51,7 @@ impl<'s> Session<'s> {
             by_id: HashMap::new(),
             answers: HashMap::new(),
             told: HashMap::new(),
+            noted: HashSet::new(),
             rewind: None,
         }
     }
@@ -143,6 +146,9 @@ impl<'s> Session<'s> {
     }
 
     pub fn upsert(&mut self, entry: &Entry, lose: Lose<'_>) {
+        if let Some(size) = entry.compression() {
+            return self.compressed(entry, self.held.len(), size);
+        }
         let Some(new) = self.held_of(entry, lose) else { return };
         match self.live(&entry.id) {
             Some(place) => self.put(place, new, lose),
@@ -150,6 +156,31 @@ impl<'s> Session<'s> {
                 self.hold(new);
             }
         }
+    }
+
+    /// A line that notes a compression before this place. A new list since the last reply shows the same one: the agent sets it before it
+    /// notes the compression.
+    pub fn compressed(&mut self, entry: &Entry, before: usize, size: Option<u64>) {
+        if !entry.id.is_empty() && !self.noted.insert(entry.id.to_string()) {
+            return;
+        }
+        let calls =
+            |held: &[Held]| held.iter().flat_map(|held| &held.messages).filter_map(|message| message.call.as_deref()).last().cloned();
+        let compactions = &mut self.made.transcript.compactions;
+        let place = compactions.partition_point(|event| event.before <= before);
+        let last = compactions.iter_mut().take(place).rev().find(|event| event.kind == CompactionKind::Compact);
+        let is_same =
+            |event: &&mut Compaction| event.automatic.is_none() && calls(self.held.get(event.before..before).unwrap_or_default()).is_none();
+        // The size is that of the agent's last prompt: a larger one than the last recorded is one that the log lacks.
+        let usage = calls(self.held.get(..before).unwrap_or_default()).and_then(|call| call.usage);
+        let behind_gap = size.zip(usage).is_some_and(|(size, usage)| size > usage.prompt);
+        if let Some(event) = last.filter(is_same) {
+            (event.automatic, event.tokens_before, event.behind_gap) = (Some(true), size, behind_gap);
+            return;
+        }
+        let (id, time, automatic) = (entry.id.to_string(), millis(&entry.timestamp), Some(true));
+        let event = Compaction { id, before, automatic, behind_gap, tokens_before: size, time, ..Compaction::default() };
+        compactions.insert(place, event);
     }
 
     /// Puts a record in the place of the one with its id.

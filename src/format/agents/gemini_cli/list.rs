@@ -37,6 +37,7 @@ impl Session<'_> {
             let arrived = last.filter(|last| *last > at).map_or(new.len(), |last| last + 1);
             self.list(&new, &known, arrived, lose);
             self.changed(&new);
+            self.note(messages);
             return;
         }
         if let Some(at) = parting.and_then(|first| self.live.iter().position(|place| *place == first)) {
@@ -58,6 +59,19 @@ impl Session<'_> {
             let kind = CompactionKind::Prune;
             let pruned = Compaction { before: self.held.len(), kind, automatic: Some(true), taken, ..Compaction::default() };
             self.made.transcript.compactions.push(pruned);
+        }
+        self.note(messages);
+    }
+
+    /// Takes note of the compressions that lines of a list name, each behind what the list has before it.
+    fn note(&mut self, messages: &[Entry]) {
+        let mut before = 0;
+        for entry in messages {
+            if entry.is_sent() {
+                before = self.live(&entry.id).map_or(before, |place| place + 1);
+            } else if let Some(size) = entry.compression() {
+                self.compressed(entry, before, size);
+            }
         }
     }
 

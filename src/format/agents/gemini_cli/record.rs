@@ -69,6 +69,9 @@ impl Tokens {
 /// How the agent begins what it says of its surroundings, in front of a conversation.
 const CONTEXT: &str = "<session_context>";
 
+/// What every older note of a compression says before its sizes; what brought the compression on stands before it.
+const SENT_COMPRESSED: &str = "A compressed context will be sent for future messages (compressed from: ";
+
 impl Entry<'_> {
     /// Does the model see it? Of lines on the screen it sees the files that a tool read and that are no text.
     pub fn is_sent(&self) -> bool {
@@ -78,6 +81,23 @@ impl Entry<'_> {
     /// What a tool read and is no text follows its result, as a line on the screen.
     pub fn holds_files(&self) -> bool {
         &*self.role == "info" && self.content.objects().any(|piece| piece.inline_data.is_some())
+    }
+
+    /// The size before a compression that this line on the screen notes, where the line names it. The agent writes one for each compression that it
+    /// makes by itself, and none for `/compress` (`handleChatCompressionEvent` of `useGeminiStream.ts`): up to 0.29 with the size of its last
+    /// prompt, then with rounded shares of the window, which are no sizes. The second size is an estimate of the new history, not of a prompt.
+    pub fn compression(&self) -> Option<Option<u64>> {
+        if &*self.role != "info" {
+            return None;
+        }
+        let text = text_of(&self.content);
+        let sizes = text.strip_prefix("IMPORTANT: This conversation ").and_then(|text| text.split_once(SENT_COMPRESSED));
+        if let Some((before, _)) = sizes.and_then(|(_, sizes)| sizes.split_once(" to ")) {
+            return Some(before.parse().ok());
+        }
+        let (before, after) = text.strip_prefix("Context compressed from ")?.split_once("% to ")?;
+        let is_share = |share: &str| share.parse::<u64>().is_ok();
+        (is_share(before) && after.split('%').next().is_some_and(is_share)).then_some(None)
     }
 
     /// Are these the agent's surroundings?

@@ -13,7 +13,7 @@ impl Session<'_> {
             "user" => Role::User,
             "gemini" => Role::Assistant,
             "info" if entry.holds_files() => Role::User,
-            // Lines on the screen, which the model never sees.
+            // Lines on the screen, which the model never sees. Of compressions `Session::compressed` takes note.
             "info" | "warning" | "error" => return None,
             _ => {
                 lose("unknown record type");
