@@ -203,6 +203,8 @@ pub struct CompactionRow {
     pub by_extension: bool,
     /// Does the log lack what stood right before it?
     pub behind_gap: bool,
+    /// Had the turn before it been broken off, and no other begun?
+    pub between_turns: bool,
     /// Context tokens before.
     pub tokens_before: Option<u64>,
     /// Context tokens after.

@@ -91,6 +91,8 @@ pub struct Compaction {
     pub by_extension: bool,
     /// It names a record before it that the log does not hold: what stood right before it is missing.
     pub behind_gap: bool,
+    /// By the log's own word it took place between two turns: the one before it was broken off, and the next had not begun.
+    pub between_turns: bool,
     /// Context tokens before, where the log says so.
     pub tokens_before: Option<u64>,
     /// Context tokens after, where the log says so.

@@ -173,7 +173,7 @@ pub(super) struct Case<'a> {
 /// | predicted earlier | missed: an estimate too high, a change of model, a higher limit |
 /// | the size reached the limit | missed: a result that is not in the log, something unseen |
 /// | below it, the model changed | missed: a change of model |
-/// | below it, the turn was over, and nothing says that it was automatic | probably manual |
+/// | below it, the turn was over or broken off, and nothing says that it was automatic | probably manual |
 /// | below it in all other cases | missed: reasoning that is not in the log, a beginning in the middle, a lower limit |
 pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>, estimate: Option<u64>) -> (Verdict, Reason) {
     if recorded.automatic == Some(false) {
@@ -240,7 +240,7 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if case.model_changed(row) {
         return (Verdict::Missed, Reason::ModelChanged { limit, tokens });
     }
-    if recorded.automatic.is_none() && case.turn_was_over(row) {
+    if recorded.automatic.is_none() && (row.between_turns || case.turn_was_over(row)) {
         return (Verdict::ProbablyManual, Reason::TurnWasOver { limit, tokens });
     }
     let reasoning = case.reasoning_not_in_log(row.before);

@@ -204,6 +204,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
         automatic: compaction.automatic,
         by_extension: compaction.by_extension,
         behind_gap: compaction.behind_gap,
+        between_turns: compaction.between_turns,
         tokens_before: compaction.tokens_before,
         tokens_after: compaction.tokens_after,
         duration_ms: compaction.duration_ms,

@@ -870,3 +870,16 @@ fn rules_that_go_by_an_unknown_window_are_not_tested() {
     assert_eq!(reason, "the window is not known: neither the log nor the catalogue names it");
     assert_eq!(tested("gpt-5.5").0, ["missed", "false alarm"]);
 }
+
+/// An aborted turn is over too, whatever tools it had called. The log says so of compactions before the next turn.
+#[test]
+fn a_compaction_between_two_turns_was_probably_asked_for() {
+    let folder = tempfile::tempdir().expect("folder");
+    let verdict = |between: bool, size: u64| {
+        let event = json!({"kind": "compact", "between_turns": between});
+        let made = Made::new("between", "0.45.0").calls(&[20, 60, size]).line(json!({"compaction": event}));
+        let made = made.line(json!({"role": "user", "text": "Go on."})).calls(&[30]).of_agent("codex", "gpt-5-codex");
+        verdicts(&backtest(&[&made.write(folder.path(), "between.jsonl")]))[0].1.clone()
+    };
+    assert_eq!([verdict(true, 70), verdict(false, 70)], ["probably manual", "missed"]);
+}

@@ -106,6 +106,7 @@ pub fn compaction(before: u32) -> CompactionRow {
         automatic: None,
         by_extension: false,
         behind_gap: false,
+        between_turns: false,
         tokens_before: None,
         tokens_after: None,
         duration_ms: None,

@@ -155,6 +155,7 @@ proptest! {
                 automatic: None,
                 by_extension: false,
                 behind_gap: false,
+                between_turns: false,
                 tokens_before: None,
                 tokens_after: None,
                 duration_ms: None,

@@ -128,6 +128,8 @@ struct NativeCompaction<'a> {
     #[serde(default)]
     behind_gap: bool,
     #[serde(default)]
+    between_turns: bool,
+    #[serde(default)]
     tokens_before: Count,
     #[serde(default)]
     tokens_after: Count,
@@ -364,6 +366,7 @@ impl Session {
             automatic: written.automatic,
             by_extension: written.by_extension,
             behind_gap: written.behind_gap,
+            between_turns: written.between_turns,
             tokens_before: tokens(written.tokens_before),
             tokens_after: tokens(written.tokens_after),
             duration_ms: tokens(written.duration_ms),

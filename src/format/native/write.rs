@@ -152,6 +152,7 @@ impl Writer<'_> {
             .some("automatic", compaction.automatic)
             .flag("by_extension", compaction.by_extension)
             .flag("behind_gap", compaction.behind_gap)
+            .flag("between_turns", compaction.between_turns)
             .some("tokens_before", compaction.tokens_before)
             .some("tokens_after", compaction.tokens_after)
             .some("duration_ms", compaction.duration_ms)

@@ -592,3 +592,23 @@ fn tools_that_join_the_conversation_are_definitions_of_tools() {
     let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
     assert_eq!(unchained, [false, true, false]);
 }
+
+/// Old versions say that a turn was broken off, and not where the next one begins.
+#[test]
+fn a_compaction_behind_an_aborted_turn_is_between_two() {
+    let compacted = || line("compacted", r#""message":"All""#);
+    let aborted = || line("event_msg", r#""type":"turn_aborted""#);
+    let between = |middle: &[String]| {
+        let begin = [head(""), said("user", "One"), said("assistant", "Two"), count(&used(100, 0, 5), &used(100, 0, 5))];
+        let log: Vec<String> =
+            begin.into_iter().chain(middle.iter().cloned()).chain([said("user", "Go on"), said("assistant", "Four")]).collect();
+        let [event] = read(&log).compactions.try_into().expect("one compaction");
+        (event.between_turns, event.automatic)
+    };
+    assert_eq!(between(&[aborted(), compacted()]), (true, None));
+    assert_eq!(between(&[compacted()]), (false, None));
+    assert_eq!(between(&[aborted(), said("user", "Three"), compacted()]), (false, None));
+    // Where the log says that a turn begins, it says which compactions are the agent's own.
+    let begun = line("event_msg", r#""type":"task_started""#);
+    assert_eq!(between(&[aborted(), begun, compacted()]), (false, Some(true)));
+}

@@ -237,9 +237,8 @@ impl<'s> Session<'s> {
                 Ok(())
             }
             "turn_aborted" => {
-                if let Some(open) = &mut self.open {
-                    open.aborted = true;
-                }
+                self.turn.aborts();
+                self.open.iter_mut().for_each(|open| open.aborted = true);
                 Ok(())
             }
             "error" if string(event.codex_error_info) == "context_window_exceeded" => {

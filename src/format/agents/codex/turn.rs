@@ -17,6 +17,8 @@ enum Told {
     Begun,
     /// The turn has done something.
     Working,
+    /// The last turn was broken off. Old versions say so, and not where the next one begins.
+    Aborted,
 }
 
 impl Turn {
@@ -27,9 +29,10 @@ impl Turn {
 
     /// Something stands in the conversation that belongs to the turn. A compaction before it was the agent's own.
     pub fn works(&mut self, transcript: &mut Transcript) {
-        if self.told != Told::Nothing {
-            self.told = Told::Working;
-        }
+        self.told = match self.told {
+            Told::Nothing | Told::Aborted => Told::Nothing,
+            Told::Begun | Told::Working => Told::Working,
+        };
         self.settle(transcript, true);
     }
 
@@ -40,7 +43,13 @@ impl Turn {
             Told::Nothing => {}
             Told::Begun => self.alone = Some(place),
             Told::Working => said(transcript, place, true),
+            Told::Aborted => transcript.compactions.get_mut(place).into_iter().for_each(|event| event.between_turns = true),
         }
+    }
+
+    /// The program says that the turn is broken off. Up to the next message of the user it does nothing that it is not asked for.
+    pub fn aborts(&mut self) {
+        self.told = Told::Aborted;
     }
 
     /// The program says that the turn is over. Where it did nothing but compact, the user asked for that.
