@@ -1,5 +1,6 @@
 //! One conversation, put together record by record.
 
+use super::asked_for::AskedFor;
 use super::mirror::Mirror;
 use super::prompts::Prompts;
 use super::queue::Queue;
@@ -35,6 +36,7 @@ pub(super) struct Conversation<'s> {
     pub queue: Queue,
     /// The models that the person chose.
     chosen: Chosen,
+    asked_for: AskedFor,
     /// By the hash of what they are known by. Each has a place of its own: a table has up to twice as many places as elements, and beside the old one while it grows.
     replies: FxHashMap<u64, Box<Reply>>,
     /// The compaction whose summary has not come yet.
@@ -77,6 +79,7 @@ impl<'s> Conversation<'s> {
             mirror: Mirror::default(),
             queue: Queue::default(),
             chosen: Chosen::default(),
+            asked_for: AskedFor::default(),
             replies: FxHashMap::default(),
             unsummarised: None,
             kept_behind: Default::default(),
@@ -92,6 +95,7 @@ impl<'s> Conversation<'s> {
     pub fn user(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
         let synthetic = record.is_injected() || is_written_by_agent(record, wire);
         self.chosen.read(only_text(wire), self.made.next());
+        self.asked_for.read(only_text(wire), synthetic, &mut self.made.transcript.compactions);
         let attached = self.made.attached.len();
         let messages = self.made.anthropic(Role::User, &wire.content, lose);
         if messages.is_empty() && self.made.attached.len() == attached {
@@ -179,6 +183,7 @@ impl<'s> Conversation<'s> {
 
     fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: u64, parts: Vec<Part>, lose: Lose<'_>) {
         self.go_back(node, lose);
+        self.asked_for = AskedFor::default();
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         self.replied |= real;
         let told = wire.usage.as_ref().filter(|_| real);
@@ -279,8 +284,7 @@ impl<'s> Conversation<'s> {
 
     /// The boundary that a compaction leaves.
     pub fn boundary(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>, kept_from: Option<usize>) {
-        self.unsummarised = Some(self.made.transcript.compactions.len());
-        self.went_back = None;
+        (self.unsummarised, self.went_back) = (Some(self.made.transcript.compactions.len()), None);
         self.prompts.forget(self.made.next());
         self.tree.settle();
         let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter(|_| kept_from.is_none());
@@ -329,6 +333,7 @@ impl<'s> Conversation<'s> {
         let text = wire.content.0.iter().map(text).collect::<Vec<_>>().join("\n");
         if self.unsummarised.is_none() {
             self.boundary(record, &CompactMetadata::default(), None);
+            self.asked_for.summary(&mut self.made.transcript.compactions);
         }
         if let Some(compaction) = self.unsummarised.take().and_then(|index| self.made.transcript.compactions.get_mut(index)) {
             compaction.summary = self.made.scale.weigh_summary(&text);

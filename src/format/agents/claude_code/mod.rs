@@ -3,9 +3,10 @@
 //! The lines are a log, not the conversation: one reply of the model is spread over a line for each content block, branches that the
 //! user left stay in the file, and sub-agents may write into the same file. What the program prints has the same records under names of
 //! its own. [`claim`] knows such files, [`file`] sorts records into conversations, [`conversation`] puts one of them together, [`mirror`] gathers what is shown of
-//! sub-agents elsewhere, [`forks`] what the program asks over its own conversation, [`queue`] what people say during a turn, [`tree`] knows which messages stand in the context, [`window`]
+//! sub-agents elsewhere, [`forks`] what the program asks over its own conversation, [`queue`] what people say during a turn, [`asked_for`] which summaries they wanted, [`tree`] knows which messages stand in the context, [`window`]
 //! which window was chosen.
 
+mod asked_for;
 mod attachment;
 mod claim;
 mod conversation;
