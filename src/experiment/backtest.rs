@@ -41,7 +41,7 @@ pub struct BacktestSettings<'a> {
 pub struct Tested {
     /// Compaction or pruning, as recorded or as predicted.
     pub kind: CompactionKind,
-    /// As the log has it; `None` for a false alarm.
+    /// As the log has it; `None` for a false alarm, and for a prediction that is none because compaction was off.
     pub recorded: Option<Recorded>,
     /// As the policy would have done it; `None` where it would not.
     pub predicted: Option<Predicted>,
@@ -405,9 +405,8 @@ impl<'a> Session<'a> {
     }
 
     fn false_alarm(&self, event: Predicted, case: &Case<'_>) -> Option<Tested> {
-        let reason = case.may_be_false(&event).then(|| case.of_false_alarm(&event))?;
-        let (kind, verdict) = (event.kind, Verdict::FalseAlarm);
-        let predicted = Some(event);
+        let (verdict, reason) = case.of_false_alarm(&event)?;
+        let (kind, predicted) = (event.kind, Some(event));
         Some(Tested { kind, recorded: None, predicted, estimate: None, modelled_summary: None, counts_reasoning: false, verdict, reason })
     }
 

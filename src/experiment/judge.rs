@@ -33,6 +33,8 @@ pub enum Reason {
     NoUsage,
     /// The limit is that of the session's main model, and another one was at work.
     OtherModel,
+    /// The call before the prediction has no recorded usage: what stood there is not known.
+    NoUsageThere,
     /// The log ends with it, and the policy looks before calls alone.
     NoCallFollows,
     /// The policy looks at no single size.
@@ -167,6 +169,7 @@ pub(super) struct Case<'a> {
 /// | below the limit, the models at work there can share no history | untested |
 /// | a pruning | missed: another selection |
 /// | another model's call stands before it, or such a call is what was predicted | untested |
+/// | the call before the prediction has no recorded usage | untested |
 /// | the policy has no limit | untested |
 /// | not predicted earlier, the size reached the limit, and the log lacks what stood right before it | untested |
 /// | the size in the log differs from that of its usage by more than a tenth | missed: a contradiction |
@@ -211,8 +214,11 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     }
     let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else { return (Verdict::Missed, Reason::OtherSelection) };
     let before = last_before(case.trace, row);
-    if before.is_some_and(|call| !case.main.made(call)) || predicted.is_some_and(|event| !case.may_be_false(event)) {
+    if before.is_some_and(|call| !case.main.made(call)) || predicted.is_some_and(|event| case.is_of_another(event)) {
         return (Verdict::Untested, Reason::OtherModel);
+    }
+    if predicted.is_some_and(|event| case.recorded_at(event).is_none()) {
+        return (Verdict::Untested, Reason::NoUsageThere);
     }
     let Some(limit) = limit(case.plan) else { return (Verdict::Untested, Reason::NoLimit) };
     let (Some(tokens), Some(used)) = (recorded.tokens, recorded_size(case.trace, row, case.plan)) else {
@@ -259,26 +265,32 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
 }
 
 impl Case<'_> {
-    /// Why there was no event where one was predicted.
-    pub fn of_false_alarm(&self, event: &Predicted) -> Reason {
-        if let Some(reason) = self.overestimated(event) {
-            return reason;
+    /// What a prediction is that no event of the log goes with, and why there was none. `None` where the log cannot tell.
+    pub fn of_false_alarm(&self, event: &Predicted) -> Option<(Verdict, Reason)> {
+        if !self.may_be_false(event) {
+            return None;
         }
         let reached = self.largest_before(u32::MAX);
-        match event.limit {
+        let reason = self.overestimated(event).unwrap_or(match event.limit {
             Some(limit) if reached > limit => Reason::HigherLimit { limit, reached },
             _ => Reason::NothingNoted,
-        }
+        });
+        Some((Verdict::FalseAlarm, reason))
     }
 
     /// Is the limit that this was held against one of the model at work, and does the log show a size to hold it against? What is pruned goes by no window.
-    pub fn may_be_false(&self, event: &Predicted) -> bool {
-        let is_other = |call: u64| {
-            let call = usize::try_from(call).ok().and_then(|place| self.trace.calls.get(place.checked_sub(1)?));
-            call.is_some_and(|call| !self.main.made(call))
-        };
-        event.kind == CompactionKind::Prune
-            || !self.unknown_window && !is_other(event.call) && !is_other(event.fired) && self.recorded_at(event).is_some()
+    fn may_be_false(&self, event: &Predicted) -> bool {
+        event.kind == CompactionKind::Prune || !self.unknown_window && !self.is_of_another(event) && self.recorded_at(event).is_some()
+    }
+
+    /// Was another model at work where this was predicted?
+    fn is_of_another(&self, event: &Predicted) -> bool {
+        [event.call, event.fired].into_iter().any(|call| self.call(call).is_some_and(|call| !self.main.made(call)))
+    }
+
+    /// The call of this number, from 1.
+    fn call(&self, number: u64) -> Option<&CallRow> {
+        self.trace.calls.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
     /// What recorded usage says of the size at a predicted event; `None` where the call before has none, whatever earlier ones had.

@@ -32,6 +32,7 @@ pub fn why(reason: Reason) -> String {
         Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
         Reason::NoUsage => "no call with usage stands before it".to_owned(),
         Reason::OtherModel => "another model was at work, and the limit is that of the session's main model".to_owned(),
+        Reason::NoUsageThere => "no usage is recorded before the predicted compaction: the size there is not known".to_owned(),
         Reason::NoCallFollows => "no call follows in the log, and the policy looks before calls alone".to_owned(),
         Reason::NoLimit => "the policy compares no single size with a limit".to_owned(),
         Reason::Contradiction { said, used } => {

@@ -883,3 +883,19 @@ fn a_compaction_between_two_turns_was_probably_asked_for() {
     };
     assert_eq!([verdict(true, 70), verdict(false, 70)], ["probably manual", "missed"]);
 }
+
+/// Where the replies before have no usage, that is the reason, and no other model.
+#[test]
+fn a_prediction_behind_calls_without_usage_says_so() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut made = Made::new("silent", "2.1.45").calls(&[20, 40]);
+    let text = "word ".repeat(150_000);
+    for _ in 0..4 {
+        made = made.line(json!({"role": "user", "text": text})).line(json!({"role": "assistant", "text": "Well."}));
+    }
+    let made = made.calls(&[168]).compaction(Some(true)).calls(&[30]);
+    let report = backtest(&[&made.write(folder.path(), "silent.jsonl")]);
+    let event = &report["events"][0];
+    let said = format!("{}: {}", event["verdict"].as_str().expect("a verdict"), event["reason"].as_str().expect("a reason"));
+    assert!(said.starts_with("untested: no usage is recorded before the predicted compaction"), "{said}");
+}
