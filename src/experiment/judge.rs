@@ -130,6 +130,11 @@ pub enum Reason {
         /// At the event.
         tokens: u64,
     },
+    /// The provider refused a prompt that had grown above the policy's limit, without a compaction: none was in force.
+    TurnedOff {
+        /// The policy's.
+        limit: u64,
+    },
     /// A false alarm without a trace of another limit.
     NothingNoted,
 }
@@ -270,6 +275,9 @@ impl Case<'_> {
         if !self.may_be_false(event) {
             return None;
         }
+        if let Some(limit) = self.turned_off(event) {
+            return Some((Verdict::Untested, Reason::TurnedOff { limit }));
+        }
         let reached = self.largest_before(u32::MAX);
         let reason = self.overestimated(event).unwrap_or(match event.limit {
             Some(limit) if reached > limit => Reason::HigherLimit { limit, reached },
@@ -291,6 +299,22 @@ impl Case<'_> {
     /// The call of this number, from 1.
     fn call(&self, number: u64) -> Option<&CallRow> {
         self.trace.calls.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// The limit of a prediction at which the agent did not compact because it compacts at no size: prompts above it grew until the provider refused one,
+    /// and nothing was compacted in between, nor for the refusal by the agent itself.
+    fn turned_off(&self, event: &Predicted) -> Option<u64> {
+        let (limit, fired) = event.limit.zip(self.call(event.fired)).filter(|_| event.kind == CompactionKind::Compact)?;
+        let is_off = |place: &u32| {
+            let next = self.trace.calls.partition_point(|call| call.message < *place);
+            let compacts = |row: &CompactionRow| row.kind == CompactionKind::Compact && row.before > fired.message;
+            let mut compactions = self.trace.compactions.iter().filter(|row| compacts(row));
+            let follows = compactions.next().filter(|row| row.automatic != Some(false) || row.before <= *place);
+            let last = next.checked_sub(1).and_then(|last| self.trace.calls.get(last)).filter(|call| self.main.made(call));
+            let size = last.and_then(prompt_of).and_then(|_| size_before(self.trace, *place, fired.message, self.plan));
+            size.is_some_and(|size| size >= limit) && follows.is_none_or(|row| self.trace.first_call_behind(row) > next)
+        };
+        self.trace.refusals.iter().filter(|place| **place > fired.message).any(is_off).then_some(limit)
     }
 
     /// What recorded usage says of the size at a predicted event; `None` where the call before has none, whatever earlier ones had.

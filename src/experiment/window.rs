@@ -259,8 +259,9 @@ fn implied(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, filled: u64) -
     })
 }
 
-/// The window of a session without an automatic compaction whose calls stood above the limit of its usual one, or `None` where they did not. A call
-/// stood there if the next prompt did too. The last one of a log tells nothing: what would have come next is not known.
+/// The window of a session without an automatic compaction whose calls stood above the limit of its usual one, or `None` where they did not, or the
+/// provider refused a prompt that a larger one would hold: the agent compacted at no size then. A call stood there if the next prompt did too. The last one of a log tells nothing: what
+/// would have come next is not known.
 fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, filled: u64) -> Option<u64> {
     let is_smaller = |size: u64| size.saturating_add(rule.below) >= usual;
     if filled > usual || !is_smaller(filled) || trace.compactions.iter().any(|row| is_automatic(&row)) {
@@ -271,7 +272,8 @@ fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, fil
     let mut stood: Vec<u64> = own.zip(next).map(|(usage, next)| next.prompt.min(usage.prompt + usage.output)).collect();
     stood.retain(|size| is_smaller(*size));
     stood.sort_unstable_by(|one, other| other.cmp(one));
-    rule.window(*stood.get(FAILURES)?, None, filled).filter(|window| *window > usual)
+    let window = rule.window(*stood.get(FAILURES)?, None, filled).filter(|window| *window > usual)?;
+    (!refused(trace, main).is_some_and(|size| size < window)).then_some(window)
 }
 
 fn recorder<'t>(trace: &'t Trace, day: Option<&'t str>) -> Recorder<'t> {

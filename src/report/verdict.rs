@@ -42,6 +42,9 @@ pub fn why(reason: Reason) -> String {
                 grouped(used)
             )
         }
+        Reason::TurnedOff { limit } => {
+            format!("compaction was off: the session went on above the limit of {} until the provider refused a prompt", grouped(limit))
+        }
         Reason::HigherLimit { limit, reached } => {
             format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
         }

@@ -899,3 +899,44 @@ fn a_prediction_behind_calls_without_usage_says_so() {
     let said = format!("{}: {}", event["verdict"].as_str().expect("a verdict"), event["reason"].as_str().expect("a reason"));
     assert!(said.starts_with("untested: no usage is recorded before the predicted compaction"), "{said}");
 }
+
+/// A prompt above the limit that grew until the provider refused it shows that nothing was compacted at any size: no prediction is false there. What the
+/// agent compacts for the refusal, it compacts by itself.
+#[test]
+fn where_the_provider_refused_a_prompt_above_the_limit_compaction_was_off() {
+    let folder = tempfile::tempdir().expect("folder");
+    let refused = || json!({"refused": true});
+    let tested = |made: Made| {
+        let report = backtest(&[&made.write(folder.path(), "off.jsonl")]);
+        assert_eq!(report["sessions"][0]["window"], json!(200_000));
+        let of = |key: &str| report["events"][0][key].as_str().unwrap_or_default().to_owned();
+        (of("verdict"), of("reason"))
+    };
+    let grown = |version: &str| Made::new("off", version).calls(&[20, 90, 160, 170, 180, 190, 195]);
+    for (version, limit) in
+        [("2.1.1", "155,000"), ("2.1.7", "155,000"), ("2.1.20", "155,000"), ("2.1.29", "167,000"), ("2.1.45", "167,000")]
+    {
+        let (verdict, reason) = tested(grown(version).line(refused()));
+        assert_eq!(verdict, "untested", "{version}: {reason}");
+        assert!(reason.starts_with(&format!("compaction was off: the session went on above the limit of {limit}")), "{version}: {reason}");
+    }
+    // A refusal below the limit says nothing of it, nor does one of a prompt that had been compacted in between.
+    let below = Made::new("off", "2.1.1").calls(&[20, 90, 160, 165]).compaction(Some(false)).calls(&[20]).line(refused());
+    assert_eq!(tested(below).0, "manual");
+    let mended = Made::new("off", "2.1.1").calls(&[20, 90, 160, 165, 170, 175]).line(refused()).compaction(None).calls(&[20]);
+    assert_eq!(tested(mended).0, "false alarm");
+}
+
+/// More calls in a row above the limit than the agent has tries show that it had another limit or none, in early versions too.
+#[test]
+fn early_versions_that_went_on_above_the_limit_had_another_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let alarms = |version: &str, calls: &[u64]| {
+        let report = backtest(&[&Made::new("beyond", version).calls(calls).write(folder.path(), "beyond.jsonl")]);
+        verdicts(&report).into_iter().map(|event| event.1).collect::<Vec<_>>()
+    };
+    for version in ["2.1.1", "2.1.7", "2.1.20", "2.1.29"] {
+        assert_eq!(alarms(version, &[20, 90, 170, 171, 172, 173, 174]), Vec::<String>::new(), "{version}");
+        assert_eq!(alarms(version, &[20, 90, 170, 171]), ["false alarm"], "{version}");
+    }
+}

@@ -325,9 +325,12 @@ fn calls_above_the_agents_own_limit_without_a_compaction_show_a_larger_window() 
     // Three calls that another one follows are not enough, and what went back below the limit was no longer above it.
     assert_eq!(took("claude-opus-4-6", "2.1.110", above.split_last().unwrap().1), usual);
     assert_eq!(took("claude-opus-4-6", "2.1.110", &[168, 170, 40, 168, 170, 40, 172, 40]), usual);
-    // Below the limit, of a version whose rule is another, and where the larger window is the catalogue's own.
+    // Below the limit, and where the larger window is the catalogue's own.
     assert_eq!(took("claude-opus-4-6", "2.1.110", &[100, 160, 162, 163, 164, 165, 166]), usual);
-    assert_eq!(took("claude-opus-4-6", "2.0.76", &above), usual);
+    // The limit of early versions is 155,000.
+    assert_eq!(took("claude-opus-4-6", "2.0.76", &above), (1_000_000, 1_000_000, WindowFrom::Uncompacted));
+    let below = [100, 150, 151, 152, 153, 154, 154];
+    assert_eq!([took("claude-opus-4-6", "2.0.76", &below), took("claude-opus-4-6", "2.1.20", &below)], [usual, usual]);
     assert_eq!(took("claude-opus-4-7", "2.1.119", &above), (1_000_000, 1_000_000, WindowFrom::Catalogue));
 }
 
