@@ -4,7 +4,7 @@
 use super::settings::ReplaySettings;
 use crate::catalog::{Catalog, Family, Model};
 use crate::corpus::prompt_of;
-use crate::policy::{FALLBACK_WINDOW, Facts, ImpliedWindow, Recorder, implied_window, window_in_force};
+use crate::policy::{FALLBACK_WINDOW, Facts, ImpliedWindow, Recorder, Switch, implied_window, window_in_force};
 use crate::sim::{Conditions, RecordedSummary};
 use crate::trace::{CallRow, CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -187,7 +187,8 @@ fn window_named(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'
         let rule = implied_window(recorder(trace, day.as_deref()));
         let of_compactions = || {
             // The catalogue's own window needs no compaction to show it, unless the provider took more.
-            let window = implied(trace, &main, rule?, filled).filter(|window| *window != catalogue || filled > *window)?;
+            let rule = rule.filter(|rule| rule.by_calls_alone == Switch::Off)?;
+            let window = implied(trace, &main, rule, filled).filter(|window| *window != catalogue || filled > *window)?;
             Some((window, 0, max_output, WindowFrom::Compactions))
         };
         let of_calls = || {

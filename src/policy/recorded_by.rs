@@ -57,6 +57,9 @@ pub struct ImpliedWindow {
     pub below: u64,
     /// The windows that there are, in tokens, ascending.
     pub of: Vec<u64>,
+    /// Do calls that no compaction follows imply it alone? Where a setting that no log names moves the limit, compactions above it imply no window.
+    #[serde(default)]
+    pub by_calls_alone: Switch,
 }
 
 impl ImpliedWindow {
@@ -290,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_usage_that_brought_no_compaction_on_lies_below_the_limit() {
-        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
+        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000], by_calls_alone: Switch::Off };
         assert_eq!(
             [155_123, 166_999, 167_000, 350_000].map(|usage| implied.window(usage, None, 0)),
             [200_000, 200_000, 400_000, 400_000].map(Some)
@@ -302,7 +305,7 @@ mod tests {
 
     #[test]
     fn windows_that_contradict_each_other_give_way_to_that_of_most() {
-        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
+        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000], by_calls_alone: Switch::Off };
         let of_most =
             |events: &[(u64, u64)]| implied.of_most(&events.iter().map(|(below, size)| (Some(*below), Some(*size))).collect::<Vec<_>>());
         // Usage that was taken over stands above the limit, and a size may lie just below it.

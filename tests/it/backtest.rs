@@ -939,4 +939,8 @@ fn early_versions_that_went_on_above_the_limit_had_another_one() {
         assert_eq!(alarms(version, &[20, 90, 170, 171, 172, 173, 174]), Vec::<String>::new(), "{version}");
         assert_eq!(alarms(version, &[20, 90, 170, 171]), ["false alarm"], "{version}");
     }
+    // A compaction above the limit is one of a session with another setting, and shows no larger window.
+    let set = Made::new("set", "2.1.1").calls(&[20, 90, 150, 157, 159]).compaction(Some(true)).calls(&[30]);
+    let report = backtest(&[&set.write(folder.path(), "set.jsonl")]);
+    assert_eq!(report["sessions"][0]["window"], json!(200_000));
 }
