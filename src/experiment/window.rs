@@ -274,7 +274,7 @@ fn beyond(trace: &Trace, main: &MainModel, rule: &ImpliedWindow, usual: u64, fil
     stood.retain(|size| is_smaller(*size));
     stood.sort_unstable_by(|one, other| other.cmp(one));
     let window = rule.window(*stood.get(FAILURES)?, None, filled).filter(|window| *window > usual)?;
-    (!refused(trace, main).is_some_and(|size| size < window)).then_some(window)
+    refused(trace, main).is_none_or(|size| size >= window).then_some(window)
 }
 
 fn recorder<'t>(trace: &'t Trace, day: Option<&'t str>) -> Recorder<'t> {

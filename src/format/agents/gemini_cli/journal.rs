@@ -165,7 +165,7 @@ impl<'s> Session<'s> {
             return;
         }
         let calls =
-            |held: &[Held]| held.iter().flat_map(|held| &held.messages).filter_map(|message| message.call.as_deref()).last().cloned();
+            |held: &[Held]| held.iter().flat_map(|held| &held.messages).filter_map(|message| message.call.as_deref()).next_back().cloned();
         let compactions = &mut self.made.transcript.compactions;
         let place = compactions.partition_point(|event| event.before <= before);
         let last = compactions.iter_mut().take(place).rev().find(|event| event.kind == CompactionKind::Compact);
