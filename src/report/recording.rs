@@ -122,9 +122,9 @@ impl<'a> Baselines<'a> {
         let all = counted(corpus.facts.called_sessions, "session");
         let there = self.recording.map(|recording| {
             let recorded = recording.over(own.agents.values().flat_map(|agent| agent.sessions.iter().copied()));
-            let tokens = format!("{} prompt tokens", three_digits(recorded.totals.prompt_tokens));
+            let tokens = format!("{} tokens", three_digits(recorded.totals.prompt_tokens));
             let cost = recorded.is_priced().then(|| format!(", {}", short_dollars(signed(recorded.nano_usd()))));
-            format!("; recorded there: {tokens}{}", cost.unwrap_or_default())
+            format!("; recorded: {tokens}{}", cost.unwrap_or_default())
         });
         Some(format!("`{}` covers {} of {all}{}.", own.replay.policy, grouped(own.covered), there.unwrap_or_default()))
     }

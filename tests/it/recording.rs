@@ -626,7 +626,7 @@ fn a_row_over_some_sessions_says_so_first() {
         let below = below.split("\n\n").nth(1).unwrap_or_default();
         // The nine calls of the one session: what the row's own figures compare with.
         let below = below.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(below.starts_with("`claude-code (defaults)` covers 1 of 2 sessions; recorded there: 693k prompt tokens"), "{shown}");
+        assert!(below.starts_with("`claude-code (defaults)` covers 1 of 2 sessions; recorded: 693k tokens"), "{shown}");
     }
 }
 
