@@ -17,7 +17,7 @@ pub enum Reason {
     AskedFor,
     /// An extension of the agent made it: what brought it on is not in the log.
     ByExtension,
-    /// It took no message out of the context: agents make their summary anew then, and no rule of a policy does.
+    /// Its summary took in no message: agents make it anew then, and no rule of a policy does.
     CutNothing,
     /// The log lacks what stood right before it, which the agent counted.
     BehindGap,
@@ -179,6 +179,7 @@ pub(super) struct Case<'a> {
 /// | not predicted earlier, the size reached the limit, and the log lacks what stood right before it | untested |
 /// | the size in the log differs from that of its usage by more than a tenth | missed: a contradiction |
 /// | predicted earlier | missed: an estimate too high, a change of model, a higher limit |
+/// | the size reached the limit, and the policy and the log kept all since the compaction before | untested |
 /// | the size reached the limit | missed: a result that is not in the log, something unseen |
 /// | below it, the model changed | missed: a change of model |
 /// | below it, the turn was over or broken off, and nothing says that it was automatic | probably manual |
@@ -240,6 +241,11 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
             if case.model_changed(row) { Reason::ModelChanged { limit, tokens } } else { Reason::HigherLimit { limit, reached: tokens } }
         };
         return (Verdict::Missed, case.overestimated(early).unwrap_or_else(other));
+    }
+    // pi kept all that had come since then, and the policy found nothing to summarise either.
+    let is_anew = compaction_before(case.trace, row).is_some_and(|earlier| row.kept_from == Some(earlier.before));
+    if tokens >= limit && is_anew && estimate.is_some_and(|estimate| estimate >= limit) {
+        return (Verdict::Untested, Reason::CutNothing);
     }
     if tokens >= limit {
         let reason = match case.lacks_result(row) {

@@ -23,7 +23,7 @@ pub fn why(reason: Reason) -> String {
     match reason {
         Reason::None => String::new(),
         Reason::AskedFor => "a person asked for it".to_owned(),
-        Reason::CutNothing => "it took no message out of the context: the agent only made its summary anew".to_owned(),
+        Reason::CutNothing => "its summary took in no message: the agent only made it anew".to_owned(),
         Reason::BehindGap => "the log lacks what stood right before it, which the agent counted".to_owned(),
         Reason::ByExtension => "an extension of the agent made it, and the log does not say what brought it on".to_owned(),
         Reason::Refusal => "the provider had refused the prompt as too large: no limit of the agent's brought it on".to_owned(),

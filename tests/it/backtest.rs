@@ -804,12 +804,13 @@ fn an_alarm_far_behind_the_last_usage_is_not_tested() {
 #[test]
 fn a_compaction_that_cuts_nothing_is_not_tested() {
     let folder = tempfile::tempdir().expect("folder");
-    let said = |kept: &[&str]| {
+    let said = |system: u64, kept: &[&str]| {
         let head = Native::new(json!({"agent": "pi", "version": "0.73.0", "model": "gpt-5", "window": 128_000}));
+        let head = head.line(json!({"role": "system", "text": "word ".repeat(system as usize)}));
         let turn = |native: Native, number: usize, prompt: u64| {
             native
                 .line(json!({"id": format!("u{number}"), "role": "user", "text": "word ".repeat(900)}))
-                .line(json!({"role": "assistant", "text": "Yes.", "usage": {"prompt": prompt, "output": 10}}))
+                .line(json!({"role": "assistant", "text": "Yes.", "usage": {"prompt": system + prompt, "output": 10}}))
         };
         let native = kept.iter().zip(2..).fold(turn(turn(head, 0, 2_000), 1, 3_000), |native, (kept, number)| {
             let compaction = json!({"kind": "compact", "automatic": true, "summary": "No conversation.", "kept_from": kept});
@@ -819,9 +820,12 @@ fn a_compaction_that_cuts_nothing_is_not_tested() {
         let reason = |event: &Value| event["reason"].as_str().unwrap_or_default().to_owned();
         report["events"].as_array().expect("events").iter().map(reason).collect::<Vec<_>>()
     };
-    let anew = "it took no message out of the context: the agent only made its summary anew";
-    let found = said(&["u0", "u0", "u1", "u1"]);
-    assert_eq!(found.iter().map(|reason| reason == anew).collect::<Vec<_>>(), [true, true, false, true], "{found:?}");
+    let anew = "its summary took in no message: the agent only made it anew";
+    let is_anew = |system: u64, kept: &[&str]| said(system, kept).iter().map(|reason| reason == anew).collect::<Vec<_>>();
+    assert_eq!(is_anew(100, &["u0", "u0", "u1", "u1"]), [true, true, false, true]);
+    // Where the policy finds nothing to summarise above its limit, what came since the compaction before was all kept by the agent, too.
+    assert_eq!(is_anew(112_000, &["u1", "u2"]), [false, true]);
+    assert_eq!(is_anew(100, &["u1", "u2"]), [false, false]);
 }
 
 /// A policy that looks between turns alone says nothing of how far a session goes within one: such prompts bound no limit.
