@@ -893,7 +893,7 @@ fn a_compaction_between_two_turns_was_probably_asked_for() {
 fn a_prediction_behind_calls_without_usage_says_so() {
     let folder = tempfile::tempdir().expect("folder");
     let mut made = Made::new("silent", "2.1.45").calls(&[20, 40]);
-    let text = "word ".repeat(150_000);
+    let text = "word ".repeat(50_000);
     for _ in 0..4 {
         made = made.line(json!({"role": "user", "text": text})).line(json!({"role": "assistant", "text": "Well."}));
     }

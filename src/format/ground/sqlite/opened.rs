@@ -1,9 +1,9 @@
 //! An open database, read without a trace.
 
+use super::bytes::{contains, log_of, mentions_all};
 use super::copy::{CopyFolder, copy};
 use super::log;
 use super::place::{beside, has_magic};
-use super::{contains, log_of, mentions_all};
 use crate::format::ground::count::Count;
 use crate::format::ground::source::{BROKEN_OFF, ReadError, Source};
 use crate::reading::{self, size};
