@@ -303,4 +303,12 @@ fn early_clients_of_openrouter_hand_on_whole_prompts() {
     assert_eq!(of("openrouter", "google/gemini-2.5-flash-preview"), [whole, apart, apart]);
     assert_eq!(of("cline", "openai/gpt-4.1"), [whole, whole, apart]);
     assert_eq!(of("anthropic", "claude-sonnet-4"), [apart, apart, apart]);
+    // What cannot be read of it is named.
+    let folder = tempfile::tempdir().unwrap();
+    let conversation = json!([said(may, "user", "a"), said(may + 9, "assistant", "b")]).to_string();
+    fs::write(folder.path().join("api_conversation_history.json"), conversation).unwrap();
+    fs::write(folder.path().join("task_metadata.json"), "{\"model_usage\": 7}").unwrap();
+    let (_, lost) = read_all(&folder.path().join("api_conversation_history.json"));
+    let reason = "models of the task beside it that cannot be read";
+    assert_eq!(lost.iter().filter(|loss| loss.reason == reason).count(), 1, "{lost:?}");
 }

@@ -71,8 +71,8 @@ const MARKS: &[Mark] = &[
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let id = task_id(source);
-    let text = source.beside(&beside(&source.path, METADATA)).and_then(|mut metadata| metadata.document()).unwrap_or_default();
-    let metadata: Metadata = serde_json::from_str(&text).unwrap_or_default();
+    let (path, mut held) = (beside(&source.path, METADATA), String::new());
+    let metadata: Metadata = source.record_beside(&path, "models of the task beside it that cannot be read", &mut held).unwrap_or_default();
     let transcript = if is_screen(source) {
         let entries = screen::entries(source, &metadata);
         task::from_screen(id, &entries, scale, source)

@@ -85,10 +85,10 @@ impl Models {
     }
 
     /// Those of the agent that this session is of; none where the file is not there.
-    pub fn of(source: &Source) -> Models {
-        let home = source.path.parent().and_then(Path::parent);
-        let text = home.and_then(|home| source.beside(&home.join("agent").join(MODELS)).ok()?.document().ok());
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    pub fn of(source: &mut Source) -> Models {
+        let path = source.path.parent().and_then(Path::parent).map(|home| home.join("agent").join(MODELS));
+        path.and_then(|path| source.record_beside(&path, "windows of models beside the session that cannot be read", &mut String::new()))
+            .unwrap_or_default()
     }
 
     /// The window by which the agent compacts with this model: a smaller `contextTokens` takes the place of the model's own (`resolveContextWindowInfo` of
